@@ -67,12 +67,16 @@ export class ByteTexts {
       return known
     }
     this.#table[place] = this.#count + 1
-    return this.add()
+    return this.#append()
   }
 
   /** Ends a text that is not known. Returns its number. */
   add(): number {
     this.#requireLength()
+    return this.#append()
+  }
+
+  #append(): number {
     this.#end = this.#next
     this.#starts[++this.#count] = this.#end
     if (this.#count + 1 === this.#starts.length) this.#growTexts()
@@ -155,8 +159,8 @@ export class ByteTexts {
    */
   #distribute(order: Uint32Array, from: number, to: number, depth: number, length: number): number[] {
     const ends = digitEnds.fill(0)
-    const digits = order.slice(from, to)
     const moved = order.slice(from, to)
+    const digits = new Uint32Array(moved.length)
     for (let at = 0; at < moved.length; at++) {
       const number = moved[at]!
       const first = this.#byteAt(number, depth) + 1

@@ -98,12 +98,12 @@ export class MergedEntries {
     const otherCode = this.#codes[other]!
     if (code !== otherCode) return code < otherCode
     if (code === NO_KEY || code % DIGITS_OF_BYTE === 0) return true
-    const [{ key, keyLength }, loser] = [this.#cursors[cursor]!, this.#cursors[other]!]
-    const most = Math.min(keyLength, loser.keyLength)
+    const [a, b] = [this.#cursors[cursor]!, this.#cursors[other]!]
+    const most = Math.min(a.keyLength, b.keyLength)
     let at = offsetOf(code) + 1
-    while (at < most && key[at] === loser.key[at]) at++
-    const newCode = codeOf(this.#cursors[cursor]!, at)
-    const newOtherCode = codeOf(loser, at)
+    while (at < most && a.key[at] === b.key[at]) at++
+    const newCode = codeOf(a, at)
+    const newOtherCode = codeOf(b, at)
     if (newCode > newOtherCode) this.#codes[cursor] = newCode
     else this.#codes[other] = newOtherCode
     return newCode <= newOtherCode

@@ -14,8 +14,9 @@ const UNDERSCORE = 95
 /** For each ASCII code its symbol. */
 const SYMBOL_OF_CODE = new Uint8Array(128)
 for (let symbol = 0; symbol < SYMBOLS; symbol++) SYMBOL_OF_CODE[TEXT_OF_SYMBOL.charCodeAt(symbol)] = symbol
-/** Symbols of the longest name: 253 underscores. */
-const MAX_SYMBOLS = 2 * 253
+const MAX_CHARACTERS = 253
+/** An underscore is two symbols. */
+const MAX_SYMBOLS = 2 * MAX_CHARACTERS
 const GROUP_SYMBOLS = 3
 
 /** The rotations of one text after another. Call `begin` with a text, then `groupsAt` or `packAt` for its places. */
@@ -23,7 +24,7 @@ export class Rotations {
   /** The symbols of the text, a mark, and the symbols again. */
   readonly #symbols = new Uint8Array(2 * MAX_SYMBOLS + 1)
   /** Where the symbols of each character begin. */
-  readonly #starts = new Uint16Array(MAX_SYMBOLS + 1)
+  readonly #starts = new Uint16Array(MAX_CHARACTERS)
   /** For each symbol the number of the group that begins with it. */
   readonly #groups = new Uint16Array(2 * MAX_SYMBOLS + 1)
   /** The groups of the rotation that `groupsAt` wrote. */

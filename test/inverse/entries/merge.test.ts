@@ -9,14 +9,19 @@ import { latin1Bytes } from '../../../src/inverse/entries/value-key.ts'
 import { runsToMerge } from '../../../src/inverse/maintainer.ts'
 import { cursorOf, type Entries, entries, event, eventsOf, key, once, packed, readMerged, sorted } from './entries.ts'
 
+/** The entries of all runs, in order, with the events of all. */
+function unionOf(runs: readonly Entries[]): Entries {
+  const union: Entries = new Map()
+  for (const run of runs) for (const [each, list] of run) union.set(each, once([...(union.get(each) ?? []), ...list]))
+  return sorted(union)
+}
+
 test('merged entries are the union of the runs, in any order of them', () => {
   fc.assert(
     fc.property(fc.array(entries, { maxLength: 6 }), fc.array(fc.nat(), { maxLength: 6 }), (runs, order) => {
-      const expected: Entries = new Map()
-      for (const run of runs)
-        for (const [each, list] of run) expected.set(each, once([...(expected.get(each) ?? []), ...list]))
+      const expected = unionOf(runs)
       const shuffled = runs.toSorted((a, b) => (order[runs.indexOf(a)] ?? 0) - (order[runs.indexOf(b)] ?? 0))
-      assert.deepEqual([...readMerged(shuffled.map((run) => cursorOf(packed(run))))], [...sorted(expected)])
+      assert.deepEqual([...readMerged(shuffled.map((run) => cursorOf(packed(run))))], [...expected])
     }),
     { numRuns: 200 },
   )
@@ -30,12 +35,9 @@ test('entries are sought by a key or by a position of one: those before it are l
       for (const sought of [any, known[entry % known.length] ?? any, '']) {
         const from = latin1Bytes(at === null ? sought : positionOf(sought, at))
         const isFound = (each: string): boolean => Buffer.compare(latin1Bytes(each), latin1Bytes(sought)) >= 0
-        const expected: Entries = new Map()
-        for (const each of runs)
-          for (const [found, list] of each)
-            if (isFound(found)) expected.set(found, once([...(expected.get(found) ?? []), ...list]))
+        const expected = [...unionOf(runs)].filter(([found]) => isFound(found))
         const cursors = runs.map((each) => cursorOf(packed(each)))
-        assert.deepEqual([...readMerged(cursors, from)], [...sorted(expected)])
+        assert.deepEqual([...readMerged(cursors, from)], expected)
       }
     }),
     { numRuns: 300 },
@@ -66,12 +68,10 @@ test('runs with many keys in common are merged, and what two keys share makes th
   let inThree = 0
   fc.assert(
     fc.property(fc.array(closeEntries, { maxLength: 9, size: 'max' }), (runs) => {
-      const expected: Entries = new Map()
-      for (const run of runs)
-        for (const [each, list] of run) expected.set(each, once([...(expected.get(each) ?? []), ...list]))
+      const expected = unionOf(runs)
       for (const each of expected.keys()) if (runs.filter((run) => run.has(each)).length > 2) inThree++
       const cursors = (): EntryCursor[] => runs.map((run) => cursorOf(packed(run)))
-      assert.deepEqual([...readMerged(cursors())], [...sorted(expected)])
+      assert.deepEqual([...readMerged(cursors())], [...expected])
       const [withShared, without] = [new BlockWriter(), new BlockWriter()]
       for (const merged = new MergedEntries(cursors()); merged.next(); ) {
         withShared.add(merged.key, merged.keyLength, merged.events, merged.events.length, merged.shared)
