@@ -84,22 +84,22 @@ export function useLoaded<Body>(path: string | null): { loaded: Loaded<Body>; re
 }
 
 /**
- * The response of a path, loaded each time that a component shows it. `reload` keeps the old body until the new one.
+ * The response of a path, loaded each time that a component shows it. `reload` keeps the old body until the new one. The
+ * body of one path is never shown under another.
  */
 export function useFresh<Body>(path: string): { loaded: Loaded<Body>; reload: () => Promise<void> } {
-  const [loaded, setLoaded] = useState<Loaded<Body>>(LOADING)
+  const [fresh, setFresh] = useState<{ path: string; loaded: Loaded<Body> }>({ path, loaded: LOADING })
   const shown = useRef(path)
   const reload = useCallback(async (): Promise<void> => {
-    const next = await callServer<Body>(path).then(
+    const loaded = await callServer<Body>(path).then(
       (body) => ({ state: 'done', body }) as const,
       (error: CallError) => ({ state: 'failed', error }) as const,
     )
-    if (shown.current === path) setLoaded(next)
+    if (shown.current === path) setFresh({ path, loaded })
   }, [path])
   useEffect(() => {
     shown.current = path
-    setLoaded(LOADING)
     void reload()
   }, [path, reload])
-  return { loaded, reload }
+  return { loaded: fresh.path === path ? fresh.loaded : LOADING, reload }
 }

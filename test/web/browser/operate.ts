@@ -61,6 +61,7 @@ export async function operateAccount(browser: Browser, site: Site): Promise<void
   await page.getByLabel('Change', { exact: true }).selectOption('account.create')
   await page.getByRole('button', { name: 'Filter' }).click()
   await page.waitForURL(/action=account\.create/)
+  await page.getByRole('row', { name: /account\.suspend/ }).waitFor({ state: 'detached' })
   await page
     .getByRole('row', { name: /account\.create/ })
     .first()
