@@ -43,6 +43,13 @@ export function sorted(map: Entries): Entries {
   return new Map([...map].sort(([a], [b]) => Buffer.compare(latin1Bytes(a), latin1Bytes(b))))
 }
 
+/** The entries of all runs, in order, with the events of all. */
+export function unionOf(runs: readonly Entries[]): Entries {
+  const union: Entries = new Map()
+  for (const run of runs) for (const [each, list] of run) union.set(each, once([...(union.get(each) ?? []), ...list]))
+  return sorted(union)
+}
+
 export function packed(map: Entries): Block[] {
   const writer = new BlockWriter()
   for (const [each, list] of map) writer.add(latin1Bytes(each), each.length, list, list.length)

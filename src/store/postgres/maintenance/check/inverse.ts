@@ -22,6 +22,7 @@ import type {
   InverseCheckRequest,
 } from '../../../inverse/check-entries.ts'
 import { NEWEST_STATES_COLUMNS } from '../../../inverse/name-events.ts'
+import type { InverseRun } from '../../../port/inverse.ts'
 import { type CheckSlice, checkSlice } from '../../../shared/check/slice.ts'
 import { TOMBSTONE_ID } from '../../../shared/columns.ts'
 import { bytesArray } from '../../database/arrays.ts'
@@ -48,6 +49,7 @@ import {
   READ_RUNS,
   storedHistoryOf,
 } from '../../inverse/maintenance.ts'
+import { readSlices } from '../../inverse/run.ts'
 
 const CHECK_RUNS = {
   name: 'check.inverse-runs',
@@ -61,14 +63,13 @@ const CHECK_BLOCKS = {
 }
 const NEWEST_RUN = { name: 'check.inverse-newest', text: 'select max(run) as run from inverse_block' }
 const CHECK_FILL = { name: 'check.inverse-fill', text: `select value from metadata where name = 'inverse_fill'` }
-/** The first block of each published run that ends at one of the positions or later. */
-const FIND_PUBLISHED_BLOCKS = {
+/** The first block of each of the runs that ends at one of the positions or later. */
+const FIND_BLOCKS = {
   name: 'check.find-blocks',
   text: `select distinct b.run, b.last_position as last, b.entries from unnest($1::bytea[]) k(position)
-    cross join inverse_run r
+    cross join unnest($2::bigint[]) r(number)
     cross join lateral (select run, last_position, entries from inverse_block
-      where run = r.number and last_position >= k.position order by last_position limit 1) b
-    where r.state = 'published'`,
+      where run = r.number and last_position >= k.position order by last_position limit 1) b`,
 }
 
 type PartHistory = HistoryOfName & PartRow
@@ -256,9 +257,11 @@ export async function answered<Result>(session: Session, shards: Shards, check: 
 
 async function answerTo(session: Session, shards: Shards, request: InverseCheckRequest): Promise<InverseCheckAnswer> {
   if (request.needs === 'blocks') {
-    const found = await session.rows<FoundBlock>(FIND_PUBLISHED_BLOCKS, [bytesArray([...request.positions])])
+    const found = await session.rows<FoundBlock>(FIND_BLOCKS, [bytesArray([...request.positions]), request.runs])
     return found
   }
+  if (request.needs === 'runs') return session.rows<InverseRun>(READ_RUNS)
+  if (request.needs === 'slice') return readSlices(session, request.from, request.blocks, [request.run])
   if (request.needs === 'certificates') {
     const keys = request.sha256s.map(keyOfCertificate)
     return readForRows<CheckedCertificate, CertificateKey>(session.rows, shards, CHECK_CERTIFICATES_OF, keys)

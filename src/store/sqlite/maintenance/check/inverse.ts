@@ -23,11 +23,12 @@ import type {
   StateRequest,
 } from '../../../inverse/check-entries.ts'
 import { NEWEST_STATES_COLUMNS } from '../../../inverse/name-events.ts'
+import type { InverseRun } from '../../../port/inverse.ts'
 import { CHECKSUM_COLUMNS, matchesChecksum } from '../../../shared/check/checksum.ts'
 import { hexOf } from '../../../shared/check/rows.ts'
 import { type CheckSlice, checkSlice } from '../../../shared/check/slice.ts'
 import { TOMBSTONE_ID } from '../../../shared/columns.ts'
-import { PUBLISHED_RUNS_SQL } from '../../inverse/inverse.ts'
+import { PUBLISHED_RUNS_SQL, sliceReader } from '../../inverse/inverse.ts'
 import { type KnownName, type NameRow, NEXT_NAMES_SQL, storedHistoryReader } from '../../inverse/maintenance.ts'
 
 type BlockRow = { run: number; last_position: Uint8Array; entries: Uint8Array; checksum: number; state: string | null }
@@ -118,7 +119,9 @@ export function answered<Result>(database: DatabaseSync, check: InverseCheck<Res
 }
 
 function answerTo(database: DatabaseSync, request: InverseCheckRequest) {
-  if (request.needs === 'blocks') return foundBlocks(database, request.positions)
+  if (request.needs === 'runs') return database.prepare(PUBLISHED_RUNS_SQL).all() as InverseRun[]
+  if (request.needs === 'blocks') return foundBlocks(database, request.runs, request.positions)
+  if (request.needs === 'slice') return sliceReader(database)([request.run], request.from, request.blocks)
   if (request.needs === 'certificates') return certificatesOf(database, request.sha256s)
   if (request.needs === 'states') return statesOf(database, request.states)
   if (request.needs === 'known') return namesWhere(database, request.names, `id is not ${TOMBSTONE_ID}`)
@@ -179,17 +182,17 @@ function factsOf(database: DatabaseSync, names: readonly DomainName[]): (NameRow
   return names.flatMap((name) => (facts.get(slotOf(name), name) as (NameRow & CheckedOwner) | undefined) ?? [])
 }
 
-function foundBlocks(database: DatabaseSync, positions: readonly Buffer[]): FoundBlock[] {
+function foundBlocks(database: DatabaseSync, runs: readonly number[], positions: readonly Buffer[]): FoundBlock[] {
   const next = database.prepare(
     `select run, last_position as last, entries from inverse_block
      where run = ? and last_position >= ? order by last_position limit 1`,
   )
   const blocks: FoundBlock[] = []
-  for (const { number } of database.prepare(PUBLISHED_RUNS_SQL).all()) {
+  for (const run of runs) {
     let last: Uint8Array | null = null
     for (const position of positions) {
       if (last !== null && position.compare(last) <= 0) continue
-      const block = next.get(number!, position) as FoundBlock | undefined
+      const block = next.get(run, position) as FoundBlock | undefined
       if (block === undefined) break
       blocks.push(block)
       last = block.last
