@@ -63,6 +63,21 @@ export function similar(engine: Engine): void {
     },
   )
 
+  testWithStore(engine, 'the first names of a document are read, however many it has', async (store) => {
+    const names = ['e', 'c', 'a', 'd', 'b'].map((label) => name(`${label}.example`))
+    await ingest(store, [...names.map((each, at) => saying(each, at + 1, 'one two')), saying('z.example', 9, 'three')])
+    await fileAll(store, await holdOf(store))
+    const [many, one] = [(await documentOf(store, 'one two'))!, (await documentOf(store, 'three'))!]
+    const sorted = names.toSorted()
+    for (let limit = 1; limit <= 6; limit++)
+      for (const asked of [[many], [one], [one, many, one], [many, many], [one, 99, many, 99, one, one]]) {
+        const expected = asked.map((each) =>
+          each === many ? sorted.slice(0, limit) : each === one ? ['z.example'] : [],
+        )
+        assert.deepEqual(await store.similar.names(asked, limit), expected)
+      }
+  })
+
   testWithStore(engine, 'a page without a term is filed without a document', async (store) => {
     await ingest(store, [saying('one.example', 1, '...')])
     await fileAll(store, await holdOf(store))
