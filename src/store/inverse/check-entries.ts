@@ -1,6 +1,6 @@
 /**
- * What a check of the inverse index asks an engine for, and how it finds entries. A check is a generator that asks for
- * rows, and an engine answers it from one snapshot.
+ * What a check of the inverse index asks an engine for, how it finds entries, and how many names it checks at once. A
+ * check is a generator that asks for rows, and an engine answers it from one snapshot.
  */
 
 import { EntryCursor, keyOfPosition, POSITION_TAIL_BYTES } from '../../inverse/entries/block.ts'
@@ -67,9 +67,20 @@ export type InverseCheckAnswer =
   | RunSlice[]
 export type InverseCheck<Result> = Generator<InverseCheckRequest, Result, InverseCheckAnswer>
 
+/** Blocks that a slice of names reads at most, except for a few names and for large slices. */
+const MAX_READ_BLOCKS = 7_000
+const MIN_NAMES = 32
+/** A large slice has this many times the names. Many runs that are not merged are read whole for each slice. */
+const LARGE_SLICE = 16
+/** Blocks that a large slice reads at most, in some seconds, and how many of them it may find by a key each. */
+const MAX_BLOCKS_OF_LARGE_SLICE = 1_000_000
+const MAX_LOOKUPS_OF_LARGE_SLICE = 50_000
+/** A large slice is read if it reads this many times fewer blocks for each name. */
+const MIN_GAIN = 2
 /** About. */
+const ENTRIES_PER_NAME = 12
 const BYTES_PER_BLOCK = 900
-/** Blocks of a run that is read whole: reading one after another takes about half as long as finding it. */
+/** A run is read whole if it has fewer blocks for each key. */
 const BLOCKS_PER_KEY = 2
 /** Blocks of a run that is read whole, at once. */
 const BLOCKS_PER_SLICE = 256
@@ -81,8 +92,34 @@ type WantedKeys = { keys: readonly string[]; bytes: readonly Buffer[] }
 type FoundEvents = Map<string, Set<number>>
 
 /** About how many blocks of a run a check reads that looks for keys. */
-export function blocksOfKeys(keys: number, { bytes }: Pick<InverseRun, 'bytes'>): number {
+function blocksOfKeys(keys: number, { bytes }: Pick<InverseRun, 'bytes'>): number {
   return Math.min(keys, bytes / BYTES_PER_BLOCK)
+}
+
+/** Whether a check that looks for keys reads a run whole. */
+function isReadWhole(keys: number, { bytes }: Pick<InverseRun, 'bytes'>): boolean {
+  return bytes / BYTES_PER_BLOCK < keys * BLOCKS_PER_KEY
+}
+
+/**
+ * The number of names of a slice. Each slice reads about as many blocks as its names have entries, from each run, or all
+ * of a smaller run.
+ */
+export function namesPerSlice(limit: number, runs: readonly Pick<InverseRun, 'bytes'>[]): number {
+  const blocksOf = (names: number): number =>
+    runs.reduce((sum, run) => sum + blocksOfKeys(ENTRIES_PER_NAME * names, run), 0)
+  const lookupsOf = (names: number): number => {
+    const keys = ENTRIES_PER_NAME * names
+    return keys * runs.filter((run) => !isReadWhole(keys, run)).length
+  }
+  let small = limit
+  while (small > MIN_NAMES && blocksOf(small) > MAX_READ_BLOCKS) small = Math.max(MIN_NAMES, Math.ceil(small / 2))
+  if (small === limit) return limit
+  let large = limit * LARGE_SLICE
+  const isTooLarge = (): boolean =>
+    blocksOf(large) > MAX_BLOCKS_OF_LARGE_SLICE || lookupsOf(large) > MAX_LOOKUPS_OF_LARGE_SLICE
+  while (large > small && isTooLarge()) large = Math.max(small, Math.ceil(large / 2))
+  return (blocksOf(large) / large) * MIN_GAIN < blocksOf(small) / small ? large : small
 }
 
 /**
@@ -93,11 +130,11 @@ export function* findEntries(keys: readonly string[]): InverseCheck<FoundEvents>
   const found: FoundEvents = new Map()
   if (keys.length === 0) return found
   const runs = (yield { needs: 'runs' }) as InverseRun[]
-  const isWhole = ({ bytes }: InverseRun): boolean => bytes / BYTES_PER_BLOCK < keys.length * BLOCKS_PER_KEY
-  const whole = runs.filter(isWhole)
   const wanted = { keys, bytes: keys.map(latin1Bytes) }
-  for (const { number } of whole) yield* readWholeRun(number, wanted, found)
-  const others = runs.filter((run) => !isWhole(run)).map(({ number }) => number)
+  const others: number[] = []
+  for (const run of runs)
+    if (isReadWhole(keys.length, run)) yield* readWholeRun(run.number, wanted, found)
+    else others.push(run.number)
   for (let at = 0; others.length > 0 && at < keys.length; at += KEYS_PER_LOOKUP) {
     const end = at + KEYS_PER_LOOKUP
     yield* lookUp(others, { keys: keys.slice(at, end), bytes: wanted.bytes.slice(at, end) }, found)

@@ -21,12 +21,10 @@ import { type DomainName, parseName } from '../../values/domain-name.ts'
 import { addressFamily } from '../../values/ip-address.ts'
 import type { StateType } from '../../values/state-type.ts'
 import type { Instant } from '../../values/time.ts'
-import type { InverseRun } from '../port/inverse.ts'
 import type { CheckFault } from '../port/store.ts'
 import { type CheckSlice, checkSlice, problemReporter } from '../shared/check/slice.ts'
 import { problemsOfNamedHosts } from './check-certificates.ts'
 import {
-  blocksOfKeys,
   type CheckedBlock,
   type CheckedCertificate,
   type CheckedOwner,
@@ -44,17 +42,6 @@ import { entriesOfName, newestTextsOf, presentedBy, type StoredHistory } from '.
 const RUN_STATES = ['building', 'published', 'replaced']
 /** Rows of `CHECK_SLICE_ROWS` that take as long as one block with the owners of its entries. */
 const ROWS_PER_BLOCK = 40
-/** Blocks that a slice of names reads at most, except for a few names and for large slices. */
-const MAX_READ_BLOCKS = 7_000
-const MIN_NAMES = 32
-/** A large slice has this many times the names. Many runs that are not merged are read whole for each slice. */
-const LARGE_SLICE = 16
-/** Blocks that a large slice reads at most, in some seconds. */
-const MAX_BLOCKS_OF_LARGE_SLICE = 1_000_000
-/** A large slice is read if it reads this many times fewer blocks for each name. */
-const MIN_GAIN = 2
-/** About. */
-const ENTRIES_PER_NAME = 12
 /** The bytes of names. */
 const NAME_PATTERN = /^[!-~]+$/
 
@@ -76,21 +63,6 @@ type OwnedEntry = {
 /** The number of blocks of a slice. */
 export function blocksPerSlice(limit: number): number {
   return Math.ceil(limit / ROWS_PER_BLOCK)
-}
-
-/**
- * The number of names of a slice. Each slice reads about as many blocks as its names have entries, from each run, or all
- * of a smaller run.
- */
-export function namesPerSlice(limit: number, runs: readonly Pick<InverseRun, 'bytes'>[]): number {
-  const blocksOf = (names: number): number =>
-    runs.reduce((sum, run) => sum + blocksOfKeys(ENTRIES_PER_NAME * names, run), 0)
-  const halved = (names: number, least: number, most: number): number =>
-    names > least && blocksOf(names) > most ? halved(Math.max(least, Math.ceil(names / 2)), least, most) : names
-  const small = halved(limit, Math.min(limit, MIN_NAMES), MAX_READ_BLOCKS)
-  if (small === limit) return limit
-  const large = halved(limit * LARGE_SLICE, small, MAX_BLOCKS_OF_LARGE_SLICE)
-  return (blocksOf(large) / large) * MIN_GAIN < blocksOf(small) / small ? large : small
 }
 
 /**

@@ -4,11 +4,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Block } from '../../../src/inverse/entries/block.ts'
-import { namesPerSlice } from '../../../src/store/inverse/check.ts'
 import {
   findEntries,
   type InverseCheckAnswer,
   type InverseCheckRequest,
+  namesPerSlice,
 } from '../../../src/store/inverse/check-entries.ts'
 import { cursorOf, type Entries, entries, key, once, packed, read, unionOf } from '../../inverse/entries/entries.ts'
 
@@ -146,4 +146,6 @@ test('a slice of names is small, except if a large one reads far fewer blocks fo
   assert.equal(namesPerSlice(500, runsOf(20, 100)), 500, 'small runs')
   assert.ok(namesPerSlice(500, runsOf(150, 2300)) >= 4000, 'runs of an import')
   assert.equal(namesPerSlice(1, runsOf(150, 2300)), 1, 'one name beside damaged rows')
+  const beside = namesPerSlice(500, [...runsOf(10, 1_000_000), ...runsOf(100, 2300)])
+  assert.ok(beside * 12 * 10 <= 50_000, 'runs of an import beside large runs, in which each key is looked up')
 })

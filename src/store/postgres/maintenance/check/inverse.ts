@@ -9,17 +9,17 @@ import {
   checkKnownNameKeys,
   checkNames,
   checkRuns,
-  namesPerSlice,
 } from '../../../inverse/check.ts'
 import { certificateFillOf, certificatesPerSlice, checkCertificates } from '../../../inverse/check-certificates.ts'
-import type {
-  CheckedBlock,
-  CheckedCertificate,
-  CheckedOwner,
-  FoundBlock,
-  InverseCheck,
-  InverseCheckAnswer,
-  InverseCheckRequest,
+import {
+  type CheckedBlock,
+  type CheckedCertificate,
+  type CheckedOwner,
+  type FoundBlock,
+  type InverseCheck,
+  type InverseCheckAnswer,
+  type InverseCheckRequest,
+  namesPerSlice,
 } from '../../../inverse/check-entries.ts'
 import { NEWEST_STATES_COLUMNS } from '../../../inverse/name-events.ts'
 import type { InverseRun } from '../../../port/inverse.ts'

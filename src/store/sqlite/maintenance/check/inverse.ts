@@ -9,18 +9,18 @@ import {
   checkKnownNameKeys,
   checkNames,
   checkRuns,
-  namesPerSlice,
 } from '../../../inverse/check.ts'
 import { certificateFillOf, certificatesPerSlice, checkCertificates } from '../../../inverse/check-certificates.ts'
-import type {
-  CheckedBlock,
-  CheckedCertificate,
-  CheckedOwner,
-  FoundBlock,
-  FoundState,
-  InverseCheck,
-  InverseCheckRequest,
-  StateRequest,
+import {
+  type CheckedBlock,
+  type CheckedCertificate,
+  type CheckedOwner,
+  type FoundBlock,
+  type FoundState,
+  type InverseCheck,
+  type InverseCheckRequest,
+  namesPerSlice,
+  type StateRequest,
 } from '../../../inverse/check-entries.ts'
 import { NEWEST_STATES_COLUMNS } from '../../../inverse/name-events.ts'
 import type { InverseRun } from '../../../port/inverse.ts'
