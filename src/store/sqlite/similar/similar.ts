@@ -1,7 +1,6 @@
 /** Similar texts on SQLite: a query for many keys is one statement, with one range of a key for each. */
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { compareBytewise } from '../../../values/bytewise-order.ts'
 import { type DomainName, slotOf } from '../../../values/domain-name.ts'
 import type { FrequencyRow, PageOfName, PostingsRead, Segment, SimilarReader } from '../../port/similar.ts'
 import { unpackTerms } from '../../shared/columns.ts'
@@ -23,7 +22,12 @@ export function sqliteSimilar(database: DatabaseSync): SimilarReader {
   const page = pageReader(database)
   const findDocument = database.prepare('select number from document where digest = ? and vector = ?')
   const vectors = blobReader(database, '(select vector from document where number = j.value)')
-  const names = nameReader(database)
+  const names = arrayStatement(
+    database,
+    `select group_concat(coalesce((select group_concat(name, ',')
+       from (select name from page_document where document = j.value order by name limit ?2)), ''), ';')
+     from json_each(?1) j`,
+  )
   const segments = database.prepare(READ_PUBLISHED_SEGMENTS)
   const frequencies = database.prepare(
     `select last_term as last, counts from document_frequency f where segment = ? and last_term > ?
@@ -37,7 +41,10 @@ export function sqliteSimilar(database: DatabaseSync): SimilarReader {
     page: async (name) => page(name),
     findDocument: async (digest, vector) => (findDocument.get(digest, vector)?.number ?? null) as number | null,
     vectors: async (documents) => vectors(documents),
-    names: async (documents, limit) => names(documents, limit),
+    names: async (documents, limit) => {
+      const [joined] = names.get(JSON.stringify(documents), limit) as unknown as [string | null]
+      return joined === null ? [] : joined.split(';').map((all) => (all === '' ? [] : (all.split(',') as DomainName[])))
+    },
     segments: async () => (segments.all() as Segment[]).map((row) => ({ ...row })),
     frequencies: async (segment, after, limit) =>
       (frequencies.all(segment, after, limit) as FrequencyRow[]).map((row) => ({ ...row })),
@@ -57,38 +64,6 @@ export function pageReader(database: DatabaseSync): (name: DomainName) => PageOf
     if (row === undefined || (row.digest === null && row.name === null)) return null
     if (row.digest !== null) return { terms: unpackTerms(row.terms!) }
     return { document: row.document, vector: row.vector }
-  }
-}
-
-/**
- * Returns a function that reads the first names of documents. Most documents have one, so it first reads all names of
- * all documents, as far as they are few.
- */
-function nameReader(database: DatabaseSync): (documents: readonly number[], limit: number) => DomainName[][] {
-  const fewNames = arrayStatement(
-    database,
-    `select group_concat(at, ','), group_concat(name, ','), count(*) from (select j.key as at, p.name
-       from json_each(?1) j cross join page_document p on p.document = j.value limit ?2)`,
-  )
-  const firstNames = arrayStatement(
-    database,
-    `select group_concat(coalesce((select group_concat(name, ',')
-       from (select name from page_document where document = j.value order by name limit ?2)), ''), ';')
-     from json_each(?1) j`,
-  )
-  return (documents, limit) => {
-    if (documents.length === 0) return []
-    const list = JSON.stringify(documents)
-    const most = 2 * documents.length + limit
-    const [places, joined, count] = fewNames.get(list, most) as unknown as [string | null, string | null, number]
-    if (count === most) {
-      const [all] = firstNames.get(list, limit) as unknown as [string]
-      return all.split(';').map((some) => (some === '' ? [] : (some.split(',') as DomainName[])))
-    }
-    const names: DomainName[][] = documents.map(() => [])
-    const found = (joined?.split(',') ?? []) as DomainName[]
-    for (const [index, place] of (places?.split(',') ?? []).entries()) names[Number(place)]!.push(found[index]!)
-    return names.map((some) => (some.length > 1 ? some.sort(compareBytewise).slice(0, limit) : some))
   }
 }
 
