@@ -388,7 +388,7 @@ export type SearchParameters = {
   registered_from?: string
   /** Only names that a zone or a list reported as registered on this day or earlier. */
   registered_to?: string
-  /** Only names with a website, or only those without. */
+  /** Only names with a website, or only those whose probe found none. */
   has_website?: 'yes' | 'no'
   /** Only names that are now on this address or in this network. */
   ip?: string
@@ -996,8 +996,8 @@ export type SearchResponse = {
     observed: string | null
     /** As in `/lookup`; null: not known. */
     ip: string | null
-    /** Whether it has a website. */
-    has_website: 'yes' | 'no'
+    /** Whether it has a website; null: not observed. */
+    has_website: 'yes' | 'no' | null
     /** The other domain to which it redirects. */
     redirects_to: string | null
   }[]

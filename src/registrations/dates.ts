@@ -28,10 +28,13 @@ export function dayInSerial(serial: number): Day | null {
   return parseDay(`${digits.slice(0, 4)}-${digits.slice(4, 6)}-${digits.slice(6, 8)}`)
 }
 
-/** Returns the first known day. Throws InputError if there is none, or if it is in the future in every time zone. */
-export function dayOfFile(candidates: readonly (Day | null)[], now: Instant): Day {
+/**
+ * Returns the first known day. Throws InputError if there is none, or if it is in the future in every time zone.
+ * `alternative`: what else to do if there is none.
+ */
+export function dayOfFile(candidates: readonly (Day | null)[], now: Instant, alternative = ''): Day {
   const day = candidates.find((each) => each !== null)
-  if (day === undefined) throw new InputError('its day is unknown: set it with --date YYYY-MM-DD')
+  if (day === undefined) throw new InputError(`its day is unknown: set it with --date YYYY-MM-DD${alternative}`)
   if (day > addDays(dayOf(now), 1)) throw new InputError(`${day} is in the future: set another day with --date`)
   return day
 }

@@ -8,6 +8,8 @@ import { refang } from './pasted/defanged.ts'
 const MAX_TEXT_UNITS = 200
 const PREFIX_LENGTH_SUFFIX = /^(.*)\/(?:\d{1,3}|[\d.]{7,15})$/
 const WILDCARD_ADDRESS = /^\d{1,3}(?:\.\d{1,3}){0,2}\.[x*]$/i
+/** Numbers and dots only, with more than one number. */
+const DOTTED_NUMBERS = /^\d+(?:\.\d+)+\.?$/
 const RANGE_NOT_SUPPORTED = '/reverseip takes one address at a time, not a range'
 
 /**
@@ -22,7 +24,10 @@ export function addressProblem(text: string): string | null {
   const first = firstAddressOfRange(plain)
   if (first !== null) return `${RANGE_NOT_SUPPORTED}; send each address by itself, such as ${first}`
   const inner = addressInText(plain)
-  if (inner === null) return null
+  if (inner === null)
+    return DOTTED_NUMBERS.test(plain)
+      ? 'an IPv4 address is four numbers from 0 to 255 without leading zeros, such as 192.0.2.1'
+      : null
   return `${plain === trimmed ? describeAddressProblem(trimmed) : 'the address is defanged'}; send ${inner}`
 }
 

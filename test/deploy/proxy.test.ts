@@ -15,6 +15,9 @@ import { readText, runIfInstalled, searchPath } from './deployment.ts'
 /** Where a proxy listens. The sockets are files, so that no test takes a port. */
 type Sockets = { tls: string; plain: string | null }
 /** `folder`: everything that the proxy writes is below it. `upstream`: host and port of domaindex. */
+/** The fingerprint of a certificate that is not known. */
+const CERTIFICATE = 'ab'.repeat(32)
+
 type Place = { path: (name: string) => string; upstream: string }
 /** `program`: what has to be installed. `start`: writes the configuration, and returns the arguments. */
 type Proxy = { program: string; start: (place: Place) => { args: string[]; sockets: Sockets } }
@@ -131,14 +134,24 @@ for (const each of [NGINX, CADDY]) {
         'a client cannot choose its address',
       )
       const bearer = { Authorization: `Bearer ${token}` }
-      for (const path of ['/domain/unknown-name.example', '//domain//unknown-name.example', '/ip/198.51.100.77'])
+      for (const path of [
+        '/domain/unknown-name.example',
+        '//domain//unknown-name.example',
+        '/ip/198.51.100.77',
+        `/certificate/${CERTIFICATE}`,
+      ])
         await send(sockets.tls, path, { headers: bearer })
       assert.equal(
         (await send(sockets.tls, '/pdns/query/unknown-name.example?limit=1', { headers: bearer })).status,
         200,
       )
-      const lookup = '/dnsdb/v2/lookup/rrset/name/unknown-name.example/A'
-      assert.equal((await send(sockets.tls, lookup, { headers: { 'X-API-Key': token } })).status, 200)
+      for (const path of [
+        '/dnsdb/v2/lookup/rrset/name/unknown-name.example/A',
+        '/dnsdb/v2/summarize/rrset/name/unknown-name.example',
+        '/dnsdb/v2/glob/rrnames/*unknown-name*.example./MX',
+        '/dnsdb/v2/regex/rrnames/unknown-name/MX',
+      ])
+        assert.equal((await send(sockets.tls, path, { headers: { 'X-API-Key': token } })).status, 200, path)
       server.process.kill('SIGKILL')
       await server.outcome
       await send(sockets.tls, '/domain/unknown-name.example', { headers: bearer })
@@ -154,6 +167,7 @@ for (const each of [NGINX, CADDY]) {
       assert.match(written, /\/dnsdb\/v2\/lookup\//)
       assert.ok(!written.includes('unknown-name'), written)
       assert.ok(!written.includes('198.51.100.77'), written)
+      assert.ok(!written.includes(CERTIFICATE), written)
     })
 
     test('passes the largest body of every endpoint and of a batch', async (t) => {

@@ -15,7 +15,7 @@ import { seriousProblems } from './browser/axe.ts'
 import { NO_BROWSER, startChromium } from './browser/chromium.ts'
 import { layoutProblems } from './browser/layout.ts'
 import { findNames, manageAccount, readViews, signUpByMail, spendCalls } from './browser/members.ts'
-import { checkOperatorPages, operateAccount, refuseUser } from './browser/operate.ts'
+import { checkOperatorPages, deleteAccount, followAddresses, operateAccount, refuseUser } from './browser/operate.ts'
 import {
   longCases,
   longOperatorCases,
@@ -64,6 +64,8 @@ test('the web page in a browser', { skip: NO_BROWSER ?? false, timeout: TIMEOUT_
     await t.test('spend all calls of the day', () => spendCalls(browser, site))
     await t.test('every page of operators', () => checkOperatorPages(browser, site, checkPage))
     await t.test('operate an account', () => operateAccount(browser, site))
+    await t.test('delete an account', () => deleteAccount(browser, site))
+    await t.test('the forms of operators follow the address', () => followAddresses(browser, site))
     await t.test('a user does not reach the pages of operators', () => refuseUser(browser, site))
   } finally {
     await browser.close()

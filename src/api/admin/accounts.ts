@@ -94,7 +94,9 @@ export async function addPeriodByOperator(call: OperatorCall): Promise<OperatorR
   const { id, periods } = account
   if (!(await context.ledger.as(operator.actor).addPeriod(id, period))) {
     const other = periods.find((each) => periodsOverlap(each, period))
-    throw new ApiError('conflict', { msg: `It overlaps with ${other ? formatPeriod(other) : 'another period'}.` })
+    throw new ApiError('conflict', {
+      msg: `It overlaps with ${other ? `the period ${formatPeriod(other)}` : 'another period'} of this account.`,
+    })
   }
   const sorted = [...periods, period].toSorted((one, other) => (one.first < other.first ? -1 : 1))
   return jsonResponse(201, accountBody({ ...account, periods: sorted }, operator.today))

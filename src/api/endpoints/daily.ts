@@ -85,7 +85,8 @@ export async function openDaily(
     })
   const name = fileName(kind, date)
   const opened = await openPublished(fileStore, name)
-  if (opened === null) throw new ApiError('no_data', { msg: `There is no file for ${date}.` })
+  if (opened === null)
+    throw new ApiError('no_data', { msg: `There is no ${isFollowup(kind) ? 'follow-up file' : 'file'} for ${date}.` })
   const extended = isFollowup(kind) ? `; filename*=UTF-8''${name}` : ''
   const plain = isFollowup(kind) ? fileName('daily', date) : name
   return { file: opened, disposition: `attachment; filename="${plain}"${extended}` }

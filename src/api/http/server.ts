@@ -174,7 +174,7 @@ function rejectUnreadable(id: string, error: NodeJS.ErrnoException, socket: Sock
         msg: 'The head of a request may have at most 16 KiB: send the parameters by POST.',
       })
     : new ApiError('endpoint_unknown', {
-        msg: 'The request cannot be read. A URL may contain only ASCII characters: percent-encode all others.',
+        msg: 'The request cannot be read: percent-encode characters of the URL that are not ASCII, and send no line breaks in headers.',
       })
   const body = apiError.body('top')
   const status = isLong ? '413 Content Too Large' : '404 Not Found'

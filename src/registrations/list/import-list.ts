@@ -23,7 +23,11 @@ export function importList(
 ): Promise<RegistrationImportResult> {
   return withFolderLock(options.root, async () => {
     const { root, store } = options
-    const day = dayOfFile([input.day, dayInName(input.path)], await store.now())
+    const day = dayOfFile(
+      [input.day, dayInName(input.path)],
+      await store.now(),
+      ', or --no-registrations for names of no day',
+    )
     const { names, unusable, sha256 } = await parseNameList(options, input.bytes)
     const source = `list:${input.name ?? sha256.slice(0, LIST_DIGEST_DIGITS)}`
     const drafts: DraftList[] = [await draftList(root, day, source, names)]

@@ -76,7 +76,7 @@ test('names that begin with the text come first, and names that no probe has obs
   )
   assert.deepEqual(result[3], {
     ...{ name: 'newbank.shop', first_seen: null, registered: '2026-04-20', observed: null, ip: null },
-    ...{ has_website: 'no', redirects_to: null },
+    ...{ has_website: null, redirects_to: null },
   })
   assert.equal((result[1] as { redirects_to?: string }).redirects_to, 'bank.com')
 })
@@ -91,6 +91,7 @@ test('patterns, suffixes and regular expressions find what they match', async ()
 test('filters select by what is known of the names', async () => {
   assert.deepEqual(await namesOf({ q: 'bank', tld: 'co.uk' }), ['mybank.co.uk'])
   assert.deepEqual(await namesOf({ q: 'bank', has_website: 'yes' }), ['bank.com'])
+  assert.deepEqual(await namesOf({ q: 'bank', has_website: 'no' }), ['bank-login.net'])
   assert.deepEqual(await namesOf({ q: 'bank', ip: '192.0.2.0/24' }), ['bank.com', 'mybank.co.uk'])
   assert.deepEqual(await namesOf({ q: 'bank', ip: '192.0.2.2' }), ['bank.com'])
   assert.deepEqual(await namesOf({ q: 'bank', ns: 'ns.example' }), ['bank.com', 'bank-login.net'])
@@ -166,6 +167,6 @@ test('rows come as CSV too', async () => {
   })
   assert.equal(
     await response.text(),
-    `name,first_seen,registered,observed,ip,has_website,redirects_to\nx.bank,${on('04-11')},,${on('04-11')},v6only,no,\n`,
+    `name,first_seen,registered,observed,ip,has_website,redirects_to\nx.bank,${on('04-11')},,${on('04-11')},v6only,,\n`,
   )
 })

@@ -144,6 +144,19 @@ test('so does a database, with the commands of docs/postgresql.md', { skip: noPo
   }).finally(() => command('dropdb'))
 })
 
+/** What a server of a copy would otherwise share with production, or do a second time. */
+const APART = ['PORT', 'ADMIN', 'JOB_TIMES', 'DELIVERIES', 'INBOX', 'FILES', 'ZONES'].map((name) => `DOMAINDEX_${name}`)
+
+test('the documented drills set all that keeps a copy apart from production', () => {
+  for (const page of ['operating', 'postgresql']) {
+    const text = readFileSync(new URL(`../../../docs/${page}.md`, import.meta.url), 'utf8')
+    const drill = text.split('```sh').find((block) => /DOMAINDEX_STORE=\S*\bdrill\b/.test(block))!
+    const set = new Map([...drill.matchAll(/(DOMAINDEX_\w+)=(\S+)/g)].map(([, name, value]) => [name!, value!]))
+    assert.deepEqual([...set.keys()].toSorted(), [...APART, 'DOMAINDEX_STORE'].toSorted(), page)
+    for (const name of ['ADMIN', 'JOB_TIMES', 'DELIVERIES']) assert.equal(set.get(`DOMAINDEX_${name}`), 'off', page)
+  }
+})
+
 /** Why the tools of PostgreSQL cannot back up this server; null if they can. */
 async function missingTools(url: string): Promise<string | null> {
   const { stdout } = await execute('pg_dump', ['--version']).catch(() => ({ stdout: '' }))

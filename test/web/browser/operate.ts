@@ -90,6 +90,50 @@ export async function operateAccount(browser: Browser, site: Site): Promise<void
   await context.close()
 }
 
+/** Deletes the account of `operateAccount`, whose usage and entries stay under its number. */
+export async function deleteAccount(browser: Browser, site: Site): Promise<void> {
+  const { headers } = await visitAsOperator(site.world)
+  const { page, context } = await openWindow(browser, site, { cookie: headers.Cookie! })
+  await page.goto('/operator?search=new-')
+  await page.getByRole('link', { name: EMAIL }).click()
+  await page.getByRole('heading', { name: EMAIL }).waitFor()
+  const number = /\d+$/.exec(page.url())![0]
+  await page.getByRole('button', { name: 'Delete', exact: true }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText(`stay under its number ${number}`).waitFor()
+  await dialog.getByLabel('Type the email address').fill(EMAIL)
+  await dialog.getByRole('button', { name: 'Delete the account' }).click()
+  await page.getByRole('heading', { name: 'All accounts' }).waitFor()
+  await page.getByRole('link', { name: 'Audit log' }).click()
+  await page.getByRole('row', { name: new RegExp(`account\\.delete.*deleted account ${number} `) }).waitFor()
+  await page.getByRole('link', { name: 'Usage' }).click()
+  const row = page.getByRole('row', { name: `deleted account ${number}` })
+  await row.waitFor()
+  assert.equal(await row.getByRole('link').count(), 0, 'it has no page any more')
+  await context.close()
+}
+
+/** The forms of operators stay in step with the address, also if it is refused. */
+export async function followAddresses(browser: Browser, site: Site): Promise<void> {
+  const { headers } = await visitAsOperator(site.world)
+  const { page, context } = await openWindow(browser, site, { cookie: headers.Cookie! })
+  await page.goto('/operator/usage?from=2026-01-01&to=2026-06-01')
+  await page.getByText('At most 93 days').waitFor()
+  await page.getByLabel('From').fill('2026-05-01')
+  await page.getByRole('button', { name: 'Show' }).click()
+  await page.waitForURL(/from=2026-05-01/)
+  await page.getByText('At most 93 days').waitFor({ state: 'detached' })
+  await page.goto('/operator')
+  const search = page.getByLabel('Email address starts with')
+  await search.fill('user0')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/search=user0/)
+  await page.goBack()
+  await page.waitForFunction('document.querySelector("input[name=search]")?.value === ""')
+  await show(page, { path: '/operator/accounts/abc', text: 'There is no such page' })
+  await context.close()
+}
+
 /** A user sees no link to the pages of operators, and no data on them. */
 export async function refuseUser(browser: Browser, site: Site): Promise<void> {
   const { page, context } = await openWindow(browser, site, { cookie: await sessionOf(site) })

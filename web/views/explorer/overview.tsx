@@ -119,11 +119,14 @@ function Related({ profile: { name, lookup } }: { profile: DomainProfileBody }) 
   )
 }
 
-function AddressList({ profile: { name, addresses, address_count: count } }: { profile: DomainProfileBody }) {
+function AddressList({ profile }: { profile: DomainProfileBody }) {
+  const { name, lookup, addresses, address_count: count } = profile
   const aside = count > addresses.length ? `${addresses.length} of ${formatCount(count)}` : undefined
   return (
     <Card title="Addresses" aside={aside}>
-      {addresses.length === 0 ? (
+      {lookup.ip === null ? (
+        <EmptyState title="Never observed">The addresses of {name} were never looked up.</EmptyState>
+      ) : addresses.length === 0 ? (
         <EmptyState title="No address">{name} has no A or AAAA record now.</EmptyState>
       ) : (
         <Table

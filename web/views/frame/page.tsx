@@ -98,6 +98,8 @@ function Footer() {
   )
 }
 
+const OPERATOR_PAGE = /^\/operator(\/(crawl|usage|audit|accounts\/\d+))?$/
+
 /** The page of each address: its title and its view. */
 function routeOf(path: string): Route {
   if (path === '/') return { title: 'domaindex', view: <Home />, needsAccount: false }
@@ -110,7 +112,7 @@ function routeOf(path: string): Route {
 /** Null if the area has no such page. */
 function headingOf(area: Area, path: string): Pick<Route, 'title' | 'query'> | null {
   if (area === 'explorer') return explorerHeading(path)
-  if (area === 'operator') return { title: 'Operator' }
+  if (area === 'operator') return OPERATOR_PAGE.test(path) ? { title: 'Operator' } : null
   if (area === 'reference') return { title: 'API reference' }
   return Object.hasOwn(TITLES, path) ? { title: TITLES[path]! } : null
 }

@@ -99,7 +99,11 @@ function DeleteDialog({ account, onClose }: { account: OperatedAccount; onClose:
     <Dialog title={`Delete ${account.email}?`} onClose={onClose}>
       <form class="form" onSubmit={submit}>
         {error !== null && <ErrorBox error={error} />}
-        <p>Its tokens and its usage are deleted too. This cannot be undone.</p>
+        <p>
+          Its tokens, watches and webhooks are deleted too. Its usage and its entries of the audit log stay under its
+          number {account.id}, without its email address: keep the number if you still have to invoice it. This cannot
+          be undone.
+        </p>
         <Field
           label="Type the email address to confirm"
           name="confirm"

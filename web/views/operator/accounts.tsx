@@ -30,7 +30,7 @@ export function AccountsPage() {
         </Button>
       }
     >
-      <Search value={query.get('search') ?? ''} />
+      <Search key={query.get('search')} value={query.get('search') ?? ''} />
       <LoadedView loaded={loaded} what="the accounts" onRetry={() => void reload()}>
         {(body) => <AccountList {...body} search={query.get('search') ?? ''} />}
       </LoadedView>

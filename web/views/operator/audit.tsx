@@ -91,7 +91,7 @@ function AuditTable({ entries, next, filter }: AuditBody & { filter: URLSearchPa
         columns={[
           { name: 'Time', cell: ({ time }) => formatUtc(parseInstant(time)) },
           { name: 'Change', cell: ({ action }) => <span class="mono">{action}</span> },
-          { name: 'Account', cell: ({ email }) => <span class="wrap">{email ?? 'the installation'}</span> },
+          { name: 'Account', cell: (entry) => <span class="wrap">{accountText(entry)}</span> },
           { name: 'By', cell: ({ actor, origin }) => <span class="wrap">{`${actor}, ${origin}`}</span> },
           { name: 'Details', cell: ({ details }) => <span class="mono wrap">{detailsText(details)}</span> },
         ]}
@@ -107,6 +107,12 @@ function AuditTable({ entries, next, filter }: AuditBody & { filter: URLSearchPa
       )}
     </>
   )
+}
+
+/** Whom an entry is about. That of an erased account does not say which one it was. */
+function accountText({ account, email, action }: AuditEntry): string {
+  if (account !== null) return email ?? `deleted account ${account}`
+  return action.startsWith('account.') ? 'an erased account' : 'the installation'
 }
 
 function detailsText(details: AuditEntry['details']): string {

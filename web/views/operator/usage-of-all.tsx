@@ -20,6 +20,8 @@ export function UsageOfAllPage() {
   const given = ['from', 'to', 'after'].flatMap((name) => (query.get(name) ? [[name, query.get(name)!]] : []))
   const call = new URLSearchParams(given)
   const { loaded, reload } = useFresh<UsageBody>(`/admin/v1/usage?${call}`)
+  const from = loaded.body?.from ?? query.get('from') ?? ''
+  const to = loaded.body?.to ?? query.get('to') ?? ''
   const csv = (
     <a href={`/admin/v1/usage.csv?${call}`} download="usage.csv" data-external>
       CSV
@@ -27,8 +29,9 @@ export function UsageOfAllPage() {
   )
   return (
     <Card title="Calls by account" aside={csv}>
+      <Range key={`${from} ${to}`} from={from} to={to} />
       <LoadedView loaded={loaded} what="the usage" onRetry={() => void reload()}>
-        {(body) => <UsageOfAll key={`${body.from} ${body.to}`} body={body} />}
+        {(body) => <UsageOfAll body={body} />}
       </LoadedView>
     </Card>
   )
@@ -38,7 +41,6 @@ function UsageOfAll({ body: { from, to, usage, next } }: { body: UsageBody }) {
   const sums = sumsOf(usage)
   return (
     <>
-      <Range from={from} to={to} />
       {sums.length === 0 ? (
         <EmptyState title="No calls">No account of this page made one in these days.</EmptyState>
       ) : (
@@ -50,11 +52,7 @@ function UsageOfAll({ body: { from, to, usage, next } }: { body: UsageBody }) {
           columns={[
             {
               name: 'Account',
-              cell: ({ account, email }) => (
-                <a class="wrap" href={`/operator/accounts/${account}`}>
-                  {email}
-                </a>
-              ),
+              cell: ({ account, email }) => <AccountLink account={account} email={email} />,
             },
             { name: 'Endpoints', cell: ({ endpoints }) => endpoints },
             { name: 'Calls', isNumber: true, cell: ({ calls }) => formatCount(calls) },
@@ -69,6 +67,16 @@ function UsageOfAll({ body: { from, to, usage, next } }: { body: UsageBody }) {
         </p>
       )}
     </>
+  )
+}
+
+/** A deleted account has no address, and no page. */
+function AccountLink({ account, email }: Pick<AccountSum, 'account' | 'email'>) {
+  if (!email.includes('@')) return <span class="wrap">{email}</span>
+  return (
+    <a class="wrap" href={`/operator/accounts/${account}`}>
+      {email}
+    </a>
   )
 }
 

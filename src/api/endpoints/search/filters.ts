@@ -26,7 +26,9 @@ export const FilterParameterSchemas = {
   registered_to: Type.Optional(
     dayParameter('Only names that a zone or a list reported as registered on this day or earlier.'),
   ),
-  has_website: Type.Optional(enumString(['yes', 'no'], 'Only names with a website, or only those without.')),
+  has_website: Type.Optional(
+    enumString(['yes', 'no'], 'Only names with a website, or only those whose probe found none.'),
+  ),
   ip: Text('Only names that are now on this address or in this network.', '192.0.2.0/24'),
   ns: Text('Only names that now have this name server, or one below it.', 'ns.example.net'),
   mx: Text('Only names that now have this mail host, or one below it.', 'mail.example.net'),
@@ -96,7 +98,7 @@ function websiteTest(parameters: Parameters): Test {
   const text = readTextParameter(parameters, 'has_website', 'search_invalid')
   if (text === null) return null
   if (text !== 'yes' && text !== 'no') throw invalid('The parameter "has_website" must be yes or no.')
-  return ({ facts }) => (facts.web?.has_website ?? false) === (text === 'yes')
+  return ({ facts }) => facts.web !== null && facts.web.has_website === (text === 'yes')
 }
 
 function addressTest(parameters: Parameters): Test {

@@ -8,6 +8,7 @@ import { presentedFingerprint } from '../../../values/certificate/presented.ts'
 import type { DomainName } from '../../../values/domain-name.ts'
 import type { EndpointCall } from '../endpoint.ts'
 import { instantJson } from '../profiles/moment.ts'
+import { answerJson } from './answer-json.ts'
 
 /** What a lookalike and the brand may both have now. */
 export const SHARED = ['address', 'certificate'] as const
@@ -89,8 +90,4 @@ function rowJson(
     `"similarity":${similarity === null ? 'null' : similarity.toFixed(4)},"shares":${JSON.stringify(shares)}`,
   ]
   return `{${members.join()}}`
-}
-
-function answerJson(answer: boolean | null): string {
-  return answer === null ? 'null' : answer ? '"yes"' : '"no"'
 }

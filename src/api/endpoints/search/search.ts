@@ -23,6 +23,7 @@ import {
   UtcInstantSchema,
   yesNoSchema,
 } from '../schema.ts'
+import { answerJson } from './answer-json.ts'
 import { FilterParameterSchemas, type NameFilters, readFilters } from './filters.ts'
 
 const DEFAULT_ROWS = 100
@@ -39,7 +40,7 @@ const RowSchemas = {
   registered: RegisteredSchema,
   observed: nullable(UtcInstantSchema, 'The newest observation of its DNS; null: none yet.'),
   ip: nullable(Type.String(), 'As in `/lookup`; null: not known.'),
-  has_website: yesNoSchema('Whether it has a website.'),
+  has_website: nullable(yesNoSchema('Whether it has a website.'), 'Whether it has a website; null: not observed.'),
   redirects_to: nullable(DomainSchema, 'The other domain to which it redirects.'),
 }
 export const SEARCH_FIELDS = Object.keys(RowSchemas)
@@ -154,6 +155,6 @@ async function readNames(
 
 function rowJson(name: DomainName, { first_seen, registered, dns, facts: { ip, web } }: NameSummary): string {
   const times = `"first_seen":${instantJson(first_seen)},"registered":${JSON.stringify(registered)},"observed":${instantJson(dns)}`
-  const website = `"has_website":"${web?.has_website ? 'yes' : 'no'}","redirects_to":${JSON.stringify(web?.redirects_to ?? null)}`
+  const website = `"has_website":${answerJson(web?.has_website ?? null)},"redirects_to":${JSON.stringify(web?.redirects_to ?? null)}`
   return `{"name":"${name}",${times},"ip":${JSON.stringify(ip)},${website}}`
 }

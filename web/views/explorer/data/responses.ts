@@ -91,7 +91,7 @@ export type SearchRow = {
   registered: string | null
   observed: string | null
   ip: string | null
-  has_website: string
+  has_website: string | null
   redirects_to: string | null
 }
 

@@ -29,7 +29,7 @@ const FILTERS = [
 const WEBSITE_OPTIONS = [
   ['', 'With or without'],
   ['yes', 'With a website'],
-  ['no', 'Without a website'],
+  ['no', 'Observed without one'],
 ] as const
 const FILTER_NAMES = [...FILTERS.map(([name]) => name), 'has_website']
 
@@ -142,6 +142,7 @@ function Dns({ ip, observed }: Pick<SearchRow, 'ip' | 'observed'>) {
 }
 
 function WebsiteCell({ has_website, redirects_to }: SearchRow) {
+  if (has_website === null) return <span class="hint">not observed</span>
   if (redirects_to === null) return has_website
   return (
     <>
