@@ -90,7 +90,7 @@ export function pageCases(hub: string): PageCase[] {
     own('redirects', `/domain/${hub}/redirects`, 'moved-away.example'),
     own('uses', '/domain/ns1.old-host.example/uses', 'harbour-books.example'),
     own('uses-text', `/domain/${hub}/uses?text=${encodeURIComponent('["v=spf1 mx -all"]')}`, '2025-03-21'),
-    own('search', '/search?q=shop&has_website=no', 'shop-001.example'),
+    own('search', '/search?q=shop&tld=example', 'shop-001.example'),
     own('watches', '/watches?kind=suffix&value=example.com', 'the name no longer exists'),
     own('lookalikes', `/domain/${hub}/lookalikes`, 'harbour-book.example'),
     own('similar', `/domain/${hub}/similar`, 'sea-charts.example'),
