@@ -1,9 +1,18 @@
-/** The listing reads each name once: a page ends its search of the index where its range ends. */
+/** The listing on SQLite: a page ends its search of the index where its range ends, and threads list what one thread lists. */
 
 import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { availableParallelism, tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { test } from 'node:test'
-import { READ_ROWS_PAGE } from '../../../src/store/sqlite/listing/listing.ts'
+import { type TestContext, test } from 'node:test'
+import { ingest } from '../../../src/store/ingest.ts'
+import { openStore } from '../../../src/store/open.ts'
+import type { ListingOptions, ListingPage } from '../../../src/store/port/listing.ts'
+import { type ListingLimits, sqliteListing } from '../../../src/store/sqlite/listing/listing.ts'
+import { READ_ROWS_PAGE } from '../../../src/store/sqlite/listing/row-part.ts'
+import { dns, NOW, seen } from '../conformance/world.ts'
 
 const TABLES = `create table sorted_name (name text primary key) without rowid;
   create table sorted_line (name text primary key, fields text) without rowid;
@@ -30,4 +39,85 @@ test('a page of rows searches the names between two bounds, and the last range h
   }
   assert.deepEqual(namesOf('', 'c.example'), ['a.example', 'b.example'])
   assert.deepEqual(namesOf('a.example', null), ['b.example', 'c.example'])
+})
+
+const NAMES = 400
+/** Threads for any store, and many ranges. */
+const IN_THREADS: ListingLimits = { minFactsForThreads: 1, minNamesPerRange: 7 }
+
+/** A store of names with and without facts, and its path. */
+async function filledStore(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'domaindex-listing-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const path = join(folder, 'store.db')
+  const store = await openStore(`sqlite:${path}`, { access: 'write', ledger: 'own', secret: null })
+  const observations = Array.from({ length: NAMES }, (_, at) => {
+    const mail = at % 3 === 0 ? { MX: [{ priority: 10, mail_server: `mx${at}.example` }] } : {}
+    return seen(
+      `n${(at * 7919) % NAMES}.example`,
+      1,
+      at % 5 === 0 ? null : dns({ A: [`192.0.2.${at % 250}`], ...mail }),
+    )
+  })
+  await ingest(store, observations)
+  await store.close()
+  return path
+}
+
+function listingOf(path: string, limits: ListingLimits | undefined, options: Partial<ListingOptions> = {}) {
+  return sqliteListing(path, () => NOW, limits).start({ signal: new AbortController().signal, ...options })
+}
+
+async function textOf(pages: AsyncIterable<ListingPage>): Promise<string> {
+  let text = ''
+  for await (const page of pages) text += Buffer.from(page.text).toString('latin1')
+  return text
+}
+
+const temporaryFiles = (path: string): string[] => readdirSync(dirname(path)).filter((file) => /temporary/.test(file))
+
+test('threads list the rows that one thread lists, by ranges, and once more', async (t) => {
+  const path = await filledStore(t)
+  const alone = await listingOf(path, undefined)
+  const expected = await textOf(alone.rows())
+  await alone.close()
+  assert.equal(expected.split('\n').length - 1, NAMES)
+  const done: number[] = []
+  const onStage: ListingOptions['onStage'] = (stage, count, total) => {
+    if (stage === 'facts') done.push(count / total)
+  }
+  const listing = await listingOf(path, IN_THREADS, { onStage })
+  assert.equal(await textOf(listing.rows()), expected)
+  assert.deepEqual([done.toSorted(), done.at(-1)], [done, 1])
+  if (availableParallelism() > 1) assert.equal(temporaryFiles(path).length, 2)
+  for await (const page of listing.rows()) {
+    assert.ok(page.rows > 0)
+    break // the threads prepare further ranges meanwhile
+  }
+  assert.equal(await textOf(listing.rows()), expected)
+  await listing.close()
+  assert.deepEqual(temporaryFiles(path), [])
+})
+
+test('aborting ends the threads, and closing leaves no file', async (t) => {
+  const path = await filledStore(t)
+  const stop = new AbortController()
+  const reason = new Error('stopped')
+  const listing = await listingOf(path, IN_THREADS, { signal: stop.signal, onStage: () => stop.abort(reason) })
+  await assert.rejects(textOf(listing.rows()), reason)
+  await listing.close()
+  assert.deepEqual(temporaryFiles(path), [])
+})
+
+test('an error in a thread is that of the listing, with the code of SQLite', async (t) => {
+  const path = await filledStore(t)
+  const database = new DatabaseSync(path)
+  database.exec(`update facts set states = '{' where id = (select max(id) from facts)`)
+  database.close()
+  for (const limits of [undefined, IN_THREADS]) {
+    const listing = await listingOf(path, limits)
+    await assert.rejects(textOf(listing.rows()), { message: 'malformed JSON', errcode: 1 })
+    await listing.close()
+    assert.deepEqual(temporaryFiles(path), [])
+  }
 })

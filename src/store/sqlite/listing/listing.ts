@@ -1,59 +1,45 @@
 /**
- * The listing on SQLite: it merges pending names, then reads pages as ranges of `sorted_name`. SQLite formats the
- * lines.
+ * The listing on SQLite: it merges pending names, then reads pages as ranges of `sorted_name`. Rows with facts come from
+ * two threads if there are many.
  */
 
-import { rmSync, statfsSync } from 'node:fs'
-import { dirname } from 'node:path'
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
-import { NO_FACTS } from '../../../apply/crawl-state.ts'
+import { readdirSync, rmSync, statfsSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
 import type { DomainName } from '../../../values/domain-name.ts'
 import type { Instant } from '../../../values/time.ts'
 import { StoreFault } from '../../port/fault.ts'
 import type { Listing, ListingOptions, ListingPage, NameListing } from '../../port/listing.ts'
-import { factsFieldsSql, formatCsvRow, listingFields, mailFieldsSql } from '../../shared/csv-row.ts'
 import { MEBIBYTE } from '../../shared/disk.ts'
 import { connectSqlite } from '../database/connection.ts'
-import { createEmptyFile } from '../database/folder.ts'
 import { writeAheadLogOf } from '../database/write-ahead-log.ts'
 import { mergePendingNames } from './pending-names.ts'
+import { LISTING_CACHE_KIBIBYTES, LISTING_PAGE_NAMES } from './row-part.ts'
+import { openLocalRows, openRowThread, type RowSource } from './row-source.ts'
 
-/** Names per range: a hundredth of all names within these bounds. A small range is sorted in the processor's cache. */
-const MIN_NAMES_PER_RANGE = 25_000
+export type ListingLimits = {
+  /** Smaller stores are listed in this thread. */
+  minFactsForThreads: number
+  /** Names per range: a hundredth of all names, at least these. A small range is sorted in the processor's cache. */
+  minNamesPerRange: number
+}
+const LIMITS: ListingLimits = { minFactsForThreads: 100_000, minNamesPerRange: 25_000 }
 const MAX_NAMES_PER_RANGE = 100_000
-
 /** Approximate maximum of ranges: the page that each range appends to is kept in memory. Above it, ranges grow. */
 const MAX_RANGES = 1000
-const IDS_PER_READ = 20_000
-
-/** Bytes on disk per name in the temporary file (94 measured). */
+/** Bytes on disk per name in the temporary files (94 measured). */
 const TEMPORARY_BYTES_PER_NAME = 150
-
-/** A mail server is the only text of an MX record. */
-const MAIL_SERVERS = `select atom as server from json_tree(f.states, '$.MX[3]') where type = 'text'`
-const CSV_FIELDS = factsFieldsSql(mailFieldsSql(MAIL_SERVERS))
-
-/** The CSV fields after the domain of a name without facts. */
-const EMPTY_CSV_FIELDS = formatCsvRow(listingFields('' as DomainName, NO_FACTS))
-
-/** Names per page: about 20 milliseconds with facts. Larger pages use more memory and are not faster. */
-const LISTING_PAGE_NAMES = 10000
-/** Kibibytes of cached pages: a listing reads each page once. */
-const LISTING_CACHE_KIBIBYTES = 4_096
+/** Threads that prepare the rows of a large store. */
+const MAX_THREADS = 2
 
 const READ_NAMES_PAGE = `select count(*) as rows, min(name) as first, max(name) as last, cast(group_concat(name, x'0a') || x'0a' as blob) as text
   from (select name from sorted_name where name > ? order by name limit ${LISTING_PAGE_NAMES})`
-/**
- * Reads the sorted range, up to the first name after it. Without one the bound is a blob, which is above every text:
- * only a bound that is not optional ends the search of the index.
- */
-export const READ_ROWS_PAGE = `select count(*) as rows, min(name) as first, max(name) as last,
-    cast(group_concat(name || coalesce(fields, '${EMPTY_CSV_FIELDS}'), x'0a') || x'0a' as blob) as text
-  from (select l.name, s.fields from (select name from sorted_name where name > ? and name < coalesce(?2, x'') order by name limit ${LISTING_PAGE_NAMES}) l
-    left join sorted_line s on s.name = l.name order by l.name)`
 
-export function sqliteListing(path: string, now: () => Instant): Listing {
+/** The sources of rows, each with all files opened, and the number of ranges. */
+type Rows = { sources: RowSource[]; ranges: number }
+
+export function sqliteListing(path: string, now: () => Instant, limits: ListingLimits = LIMITS): Listing {
   return {
     async start(options) {
       const database = connectSqlite(path)
@@ -61,7 +47,7 @@ export function sqliteListing(path: string, now: () => Instant): Listing {
         database.exec(`pragma cache_size = -${LISTING_CACHE_KIBIBYTES}`)
         const startedAt = now()
         await mergePendingNames(database, path, writeAheadLogOf(database, path), options)
-        return nameListingOf(database, path, startedAt, options)
+        return nameListingOf({ database, path, limits }, startedAt, options)
       } catch (error) {
         database.close()
         throw error
@@ -70,72 +56,96 @@ export function sqliteListing(path: string, now: () => Instant): Listing {
   }
 }
 
-function nameListingOf(database: DatabaseSync, path: string, startedAt: Instant, options: ListingOptions): NameListing {
+type ListedStore = { database: DatabaseSync; path: string; limits: ListingLimits }
+
+function nameListingOf(store: ListedStore, startedAt: Instant, options: ListingOptions): NameListing {
+  const { database, path } = store
   const row = database.prepare(`select value from metadata where name = 'sorted_names'`).get() as
     | { value: string }
     | undefined
   const estimatedNames = Number(row?.value ?? 0)
-  let preparedRanges: Promise<number> | null = null
-  const ranges = (): Promise<number> => {
-    preparedRanges ??= prepareRanges(database, path, estimatedNames, options)
-    return preparedRanges
-  }
+  const opened: RowSource[] = []
+  let prepared: Promise<Rows> | null = null
   return {
     startedAt,
     estimatedNames,
-    names() {
-      const read = database.prepare(READ_NAMES_PAGE)
-      return pagesAfter((after) => read.get(after), '', options)
-    },
-    rows: () => rowPages(database, ranges, options),
+    names: () => namePages(database, options),
+    rows: () =>
+      rowPages(() => {
+        prepared ??= prepareRows(store, estimatedNames, opened, options)
+        return prepared
+      }, options),
     async close() {
+      await Promise.all(opened.map((source) => source.close()))
       database.close()
-      rmSync(temporaryPath(path), { force: true })
+      removeTemporaryFiles(path)
     },
   }
 }
 
-/** Returns the number of ranges. */
-function prepareRanges(
-  database: DatabaseSync,
-  path: string,
-  estimatedNames: number,
-  options: ListingOptions,
-): Promise<number> {
-  requireTemporarySpace(path, estimatedNames)
-  attachTemporaryFile(database, path)
-  return collectFactsByRange(database, estimatedNames, options)
-}
-
-async function* rowPages(
-  database: DatabaseSync,
-  ranges: () => Promise<number>,
-  options: ListingOptions,
-): AsyncGenerator<ListingPage> {
-  const count = await ranges()
-  const sort = rangeSorter(database)
-  const read = database.prepare(READ_ROWS_PAGE)
-  let last = ''
-  for (let range = 0; range < count; range++) {
-    const end = sort(range)
-    for await (const page of pagesAfter((after) => read.get(after, end), last, options)) {
-      last = page.last
-      yield page
-    }
-  }
-}
-
-async function* pagesAfter(
-  read: (after: string) => ReturnType<StatementSync['get']>,
-  from: string,
-  { signal }: ListingOptions,
-): AsyncGenerator<ListingPage> {
-  for (let after = from; ; ) {
+async function* namePages(database: DatabaseSync, { signal }: ListingOptions): AsyncGenerator<ListingPage> {
+  const read = database.prepare(READ_NAMES_PAGE)
+  for (let after = ''; ; ) {
     signal.throwIfAborted()
-    const page = { ...read(after) } as ListingPage
+    const page = { ...read.get(after) } as ListingPage
     if (page.rows > 0) yield page
     if (page.rows < LISTING_PAGE_NAMES) return
     after = page.last
+  }
+}
+
+/** Collects all facts by ranges. Adds the sources to `opened` before they do anything. */
+async function prepareRows(
+  { database, path, limits }: ListedStore,
+  estimatedNames: number,
+  opened: RowSource[],
+  { signal, onStage }: ListingOptions,
+): Promise<Rows> {
+  requireTemporarySpace(path, estimatedNames)
+  removeTemporaryFiles(path)
+  const starts = rangeStarts(database, namesPerRange(estimatedNames, limits))
+  const { last } = database.prepare('select coalesce(max(id), 0) as last from facts').get() as { last: number }
+  const isLarge = last >= limits.minFactsForThreads
+  const count = isLarge ? Math.min(MAX_THREADS, availableParallelism()) : 1
+  const files = Array.from({ length: count }, (_, part) => `${temporaryPath(path)}-${part}`)
+  const failure = new AbortController()
+  const either = AbortSignal.any([signal, failure.signal])
+  const openRows = isLarge ? openRowThread : openLocalRows
+  for (const file of files) opened.push(openRows({ store: path, file, starts }, either))
+  const bounds = Array.from({ length: count + 1 }, (_, part) => Math.round((last * part) / count))
+  const done = files.map(() => 0)
+  const collect = (source: RowSource, part: number): Promise<void> =>
+    source.collect(bounds[part]!, bounds[part + 1]!, (reached) => {
+      done[part] = reached - bounds[part]!
+      const sum = done.reduce((before, each) => before + each, 0)
+      onStage?.('facts', sum, last)
+    })
+  try {
+    await Promise.all(opened.map(collect))
+    await Promise.all(opened.map((source) => source.open(files)))
+  } catch (error) {
+    failure.abort(error) // the other parts need not go on
+    throw error
+  }
+  return { sources: opened, ranges: starts.length }
+}
+
+/** Each source prepares its next range while the pages of the one before are taken. */
+async function* rowPages(prepare: () => Promise<Rows>, { signal }: ListingOptions): AsyncGenerator<ListingPage> {
+  const { sources, ranges } = await prepare()
+  const read = (range: number): Promise<ListingPage[]> | null =>
+    range < ranges ? sources[range % sources.length]!.pages(range) : null
+  const next = sources.map((_, range) => read(range))
+  for (const each of next) each?.catch(() => {}) // it is awaited in its turn
+  for (let range = 0; range < ranges; range++) {
+    const pages = await next[range % next.length]!
+    const following = read(range + sources.length)
+    following?.catch(() => {})
+    next[range % next.length] = following
+    for (const page of pages) {
+      signal.throwIfAborted()
+      yield page
+    }
   }
 }
 
@@ -143,68 +153,27 @@ function temporaryPath(path: string): string {
   return `${path}-temporary`
 }
 
-/** Attaches the temporary file beside the store at `path`. Replaces one that a killed listing left. */
-function attachTemporaryFile(database: DatabaseSync, path: string): void {
-  for (const end of ['', '-journal']) rmSync(temporaryPath(path) + end, { force: true })
-  createEmptyFile(temporaryPath(path))
-  database.prepare('attach ? as temporary').run(temporaryPath(path))
-  database.exec(`pragma temporary.page_size = 8192; pragma temporary.journal_mode = off; pragma temporary.synchronous = off;
-    pragma temporary.locking_mode = exclusive; pragma temporary.cache_size = -10240;
-    create table temporary.line (range integer, id integer, name text, fields text, primary key (range, id)) without rowid;
-    create temp table range_start (name text primary key, range integer) without rowid;
-    create temp table sorted_line (name text primary key, fields text) without rowid`)
+/** Also those that a killed listing left. */
+function removeTemporaryFiles(path: string): void {
+  const folder = dirname(path)
+  for (const name of readdirSync(folder))
+    if (name.startsWith(basename(temporaryPath(path)))) rmSync(join(folder, name), { force: true })
 }
 
-/** Writes all facts to the temporary file. Returns the number of ranges. */
-async function collectFactsByRange(
-  database: DatabaseSync,
-  estimatedNames: number,
-  { signal, onStage }: ListingOptions,
-): Promise<number> {
-  const ranges = createRangeBounds(database, namesPerRange(estimatedNames))
-  const insertLines = database.prepare(
-    `insert into temporary.line (range, id, name, fields)
-     select (select range from range_start b where b.name <= f.name order by b.name desc limit 1), f.id, f.name, ${CSV_FIELDS}
-     from facts f where f.id > ? and f.id <= ? order by 1, 2`,
-  )
-  const { last } = database.prepare('select coalesce(max(id), 0) as last from facts').get() as { last: number }
-  for (let id = 0; id < last; id += IDS_PER_READ) {
-    signal.throwIfAborted()
-    insertLines.run(id, Math.min(id + IDS_PER_READ, last))
-    onStage?.('facts', Math.min(id + IDS_PER_READ, last), last)
-    await yieldToEventLoop()
-  }
-  return ranges
-}
-
-function namesPerRange(names: number): number {
-  const hundredth = Math.min(Math.max(Math.ceil(names / 100), MIN_NAMES_PER_RANGE), MAX_NAMES_PER_RANGE)
+function namesPerRange(names: number, { minNamesPerRange }: ListingLimits): number {
+  const hundredth = Math.min(Math.max(Math.ceil(names / 100), minNamesPerRange), MAX_NAMES_PER_RANGE)
   return Math.max(hundredth, Math.ceil(names / MAX_RANGES))
 }
 
-/** Stores the first name of each range of `size` names. Returns the number of ranges. */
-function createRangeBounds(database: DatabaseSync, size: number): number {
+/** The first name of each range of `size` names, below all names for the first. */
+function rangeStarts(database: DatabaseSync, size: number): DomainName[] {
   const next = database.prepare(`select name from sorted_name where name > ? order by name limit 1 offset ${size - 1}`)
-  const insertStart = database.prepare('insert into range_start (name, range) values (?, ?)')
-  let ranges = 0
-  for (let name: string | undefined = ''; name !== undefined; ranges++) {
-    insertStart.run(name, ranges)
+  const starts: DomainName[] = []
+  for (let name: string | undefined = ''; name !== undefined; ) {
+    starts.push(name as DomainName)
     name = (next.get(name) as { name: string } | undefined)?.name
   }
-  return ranges
-}
-
-/** Sorts a range into `sorted_line`. Returns the first name after it; null for the last range. */
-function rangeSorter(database: DatabaseSync): (range: number) => string | null {
-  const sort = database.prepare(
-    'insert into sorted_line (name, fields) select name, fields from temporary.line where range = ? order by name',
-  )
-  const end = database.prepare('select name from range_start where range = ?')
-  return (range) => {
-    database.exec('delete from sorted_line')
-    sort.run(range)
-    return (end.get(range + 1) as { name: string } | undefined)?.name ?? null
-  }
+  return starts
 }
 
 /** Throws StoreFault if the temporary data of this many names would fill the disk. */

@@ -34,7 +34,7 @@ export type LedgerCall = { method: keyof SqliteWriteMethods; values: readonly un
 
 /** The result of a call as plain JSON. */
 export type LedgerCallResult = { value: unknown } | { fault: SerializedFault }
-type SerializedFault = { message: string; stack?: string | undefined; errcode?: number | undefined }
+export type SerializedFault = { message: string; stack?: string | undefined; errcode?: number | undefined }
 
 /** Executes calls. Replies arrive in the order of the calls, after their writes are durable. */
 export type LedgerWriter = {
@@ -95,8 +95,12 @@ export function serializeFault(error: unknown): SerializedFault {
 /** The value of a reply. Throws its fault. */
 export function resultOrThrow(reply: LedgerCallResult): unknown {
   if (!('fault' in reply)) return reply.value
-  const { message, stack, errcode } = reply.fault
-  throw Object.assign(new Error(message), { stack, errcode })
+  throw faultOf(reply.fault)
+}
+
+/** The error of `serializeFault` on the other side of the channel. */
+export function faultOf({ message, stack, errcode }: SerializedFault): Error {
+  return Object.assign(new Error(message), { stack, errcode })
 }
 
 /** Calls without a time get the time of the process that writes the ledger. */
