@@ -15,14 +15,13 @@ import { readText, runIfInstalled, searchPath } from './deployment.ts'
 /** Where a proxy listens. The sockets are files, so that no test takes a port. */
 type Sockets = { tls: string; plain: string | null }
 /** `folder`: everything that the proxy writes is below it. `upstream`: host and port of domaindex. */
-/** The fingerprint of a certificate that is not known. */
-const CERTIFICATE = 'ab'.repeat(32)
-
 type Place = { path: (name: string) => string; upstream: string }
 /** `program`: what has to be installed. `start`: writes the configuration, and returns the arguments. */
 type Proxy = { program: string; start: (place: Place) => { args: string[]; sockets: Sockets } }
 
 const SITE = 'api.example.com'
+/** The fingerprint of a certificate that is not known. */
+const CERTIFICATE = 'ab'.repeat(32)
 /** A body that domaindex refuses, and one that nginx refuses itself. */
 const LARGE_BODIES = [65_537, 1_200_000].map((length) => 'x'.repeat(length))
 /** Lengths of a query that domaindex refuses, and one that nginx refuses itself. Caddy answers the latter with 431. */

@@ -65,6 +65,33 @@ test('given slices of more than ten rows that take too long, the check reads few
   )
 })
 
+test('if every slice of full size meets damaged rows, few are tried, and all rows are checked', async () => {
+  const END = 20_000
+  const limits: number[] = []
+  const table: CheckedTable = {
+    name: 'made up',
+    columns: ['number'],
+    check(after, limit) {
+      limits.push(limit)
+      if (limit > 100) throw new Error('damaged')
+      const from = after === null ? 0 : (JSON.parse(after) as [number])[0]
+      const last = Math.min(END, from + limit)
+      return { faults: [], checked: last - from, last: last === from ? null : JSON.stringify([last]) }
+    },
+  }
+  const check = skippingDamage(table, (error) => (error as Error).message)
+  let [checked, last] = [0, null as string | null]
+  do {
+    const slice = await check(last)
+    assert.deepEqual(slice.faults, [])
+    checked += slice.checked
+    last = slice.last
+  } while (last !== null)
+  assert.equal(checked, END)
+  const full = limits.filter((limit) => limit === 500).length
+  assert.ok(full > 1 && full < 12, `${full} of ${limits.length} slices had the full size`)
+})
+
 test('a row that takes too long by itself ends the check', async () => {
   const check: CheckedTable['check'] = () => {
     throw new Error('too long')

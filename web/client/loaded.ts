@@ -85,20 +85,21 @@ export function useLoaded<Body>(path: string | null): { loaded: Loaded<Body>; re
 
 /**
  * The response of a path, loaded each time that a component shows it. `reload` keeps the old body until the new one. The
- * body of one path is never shown under another.
+ * body of one path is never shown under another, and only the newest call of a path counts.
  */
 export function useFresh<Body>(path: string): { loaded: Loaded<Body>; reload: () => Promise<void> } {
   const [fresh, setFresh] = useState<{ path: string; loaded: Loaded<Body> }>({ path, loaded: LOADING })
-  const shown = useRef(path)
+  const newest = useRef(0)
   const reload = useCallback(async (): Promise<void> => {
+    const number = ++newest.current
     const loaded = await callServer<Body>(path).then(
       (body) => ({ state: 'done', body }) as const,
       (error: CallError) => ({ state: 'failed', error }) as const,
     )
-    if (shown.current === path) setFresh({ path, loaded })
+    if (number === newest.current) setFresh({ path, loaded })
   }, [path])
   useEffect(() => {
-    shown.current = path
+    setFresh({ path, loaded: LOADING })
     void reload()
   }, [path, reload])
   return { loaded: fresh.path === path ? fresh.loaded : LOADING, reload }

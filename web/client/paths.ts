@@ -3,6 +3,19 @@
 import type { PastedQuery } from '../../src/values/pasted/pasted-query.ts'
 import type { RecordType } from '../views/explorer/data/responses.ts'
 
+/** The pages of operators, each with its title. Further ones are those of accounts. */
+export const OPERATOR_TABS = [
+  ['/operator', 'Accounts'],
+  ['/operator/crawl', 'Crawl and jobs'],
+  ['/operator/usage', 'Usage'],
+  ['/operator/audit', 'Audit log'],
+] as const
+
+/** The number of the account that a page of operators is about; null for another page. */
+export function operatedAccount(path: string): string | null {
+  return /^\/operator\/accounts\/(\d+)$/.exec(path)?.[1] ?? null
+}
+
 export function profilePath(name: string): string {
   return `/domain/${encodeURIComponent(name)}`
 }

@@ -264,7 +264,7 @@ function searchOptions(): Option[] {
     new Option('--first-seen-to <date>', 'names that were first seen up to this day or time'),
     new Option('--registered-from <day>', 'names that were registered on this day or later'),
     new Option('--registered-to <day>', 'names that were registered on this day or earlier'),
-    new Option('--has-website <answer>', 'names with a website, or without one').choices(['yes', 'no']),
+    new Option('--has-website <answer>', 'names with a website, or whose probe found none').choices(['yes', 'no']),
     new Option('--ip <address>', 'names on this address or in this network'),
     new Option('--ns <host>', 'names with this name server, or one below it'),
     new Option('--mx <host>', 'names with this mail host, or one below it'),

@@ -46,8 +46,8 @@ export class ScoreAccumulator {
   }
 
   /**
-   * Returns the places of the `size` candidates, the best first, and the first one of equals: a radix sort, which takes a
-   * fifth of the time of a sort by comparisons. The bits of scores, which are above 0, are in the order of the scores.
+   * Returns the places of the `size` candidates, the best first, and the first one of equals. It is a radix sort. The bits
+   * of scores, which are above 0, are in the order of the scores.
    */
   private sortCandidates(size: number): Uint16Array {
     const bits = new Uint32Array(this.scores.buffer)

@@ -3,7 +3,6 @@
 import { EntryCursor } from '../../inverse/entries/block.ts'
 import { certificateKey, latin1Bytes, namedHostKeys, parseNamedHostKey } from '../../inverse/entries/value-key.ts'
 import { type Certificate, decodeDetails } from '../../values/certificate/certificate.ts'
-import type { InverseRun } from '../port/inverse.ts'
 import type { CheckFault } from '../port/store.ts'
 import { problemReporter } from '../shared/check/slice.ts'
 import { type CheckedCertificate, type FoundBlock, findEntries, type InverseCheck, latin1 } from './check-entries.ts'
@@ -60,11 +59,10 @@ export function* checkCertificates(
 /** The states that presented a certificate, by the index; null for too many. */
 export function* countStates(sha256: string): InverseCheck<number | null> {
   const prefix = certificateKey(sha256)
-  const runs = ((yield { needs: 'runs' }) as InverseRun[]).map(({ number }) => number)
   const starts = new Set<string>()
   let positions = [latin1Bytes(prefix)]
   while (positions.length > 0) {
-    const blocks = (yield { needs: 'blocks', runs, positions }) as FoundBlock[]
+    const blocks = (yield { needs: 'blocks', runs: null, positions }) as FoundBlock[]
     const next = new Set<string>()
     for (const { entries, last } of blocks) {
       for (const start of startsOf(entries, prefix)) starts.add(start)

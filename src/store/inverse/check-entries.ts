@@ -9,7 +9,7 @@ import { latin1Bytes } from '../../inverse/entries/value-key.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import type { Instant } from '../../values/time.ts'
 import type { InverseRun, RunSlice } from '../port/inverse.ts'
-import type { DatabaseBoolean } from '../shared/check/slice.ts'
+import { CHECK_SLICE_ROWS, type DatabaseBoolean } from '../shared/check/slice.ts'
 import type { NewestStatesRow, StoredHistory } from './name-events.ts'
 
 /** A block with the state of its run; null if the run does not exist. */
@@ -45,8 +45,8 @@ export type FoundBlock = Pick<CheckedBlock, 'run' | 'last' | 'entries'>
  * - `states`: of each of these the newest superseded state that began by the moment, if there is one.
  * - `certificates`: the rows of those that exist.
  * - `runs`: those that are published.
- * - `blocks`: of each of these runs the first block that ends at one of the positions or later, each once. The positions
- *   ascend.
+ * - `blocks`: of each of these runs, or of those that are published (null), the first block that ends at one of the
+ *   positions or later, each once. The positions ascend.
  * - `slice`: the blocks of a run from the first one that ends at a position or later, at most `blocks`. None at its end.
  */
 export type InverseCheckRequest =
@@ -54,7 +54,7 @@ export type InverseCheckRequest =
   | { needs: 'states'; states: readonly StateRequest[] }
   | { needs: 'certificates'; sha256s: readonly string[] }
   | { needs: 'runs' }
-  | { needs: 'blocks'; runs: readonly number[]; positions: readonly Buffer[] }
+  | { needs: 'blocks'; runs: readonly number[] | null; positions: readonly Buffer[] }
   | { needs: 'slice'; run: number; from: Buffer; blocks: number }
 export type InverseCheckAnswer =
   | { name: DomainName }[]
@@ -70,8 +70,6 @@ export type InverseCheck<Result> = Generator<InverseCheckRequest, Result, Invers
 /** Blocks that a slice of names reads at most, except for a few names and for large slices. */
 const MAX_READ_BLOCKS = 7_000
 const MIN_NAMES = 32
-/** A large slice has this many times the names. Many runs that are not merged are read whole for each slice. */
-const LARGE_SLICE = 16
 /** Blocks that a large slice reads at most, in some seconds, and how many of them it may find by a key each. */
 const MAX_BLOCKS_OF_LARGE_SLICE = 1_000_000
 const MAX_LOOKUPS_OF_LARGE_SLICE = 50_000
@@ -91,11 +89,6 @@ const KEYS_PER_LOOKUP = 2048
 type WantedKeys = { keys: readonly string[]; bytes: readonly Buffer[] }
 type FoundEvents = Map<string, Set<number>>
 
-/** About how many blocks of a run a check reads that looks for keys. */
-function blocksOfKeys(keys: number, { bytes }: Pick<InverseRun, 'bytes'>): number {
-  return Math.min(keys, bytes / BYTES_PER_BLOCK)
-}
-
 /** Whether a check that looks for keys reads a run whole. */
 function isReadWhole(keys: number, { bytes }: Pick<InverseRun, 'bytes'>): boolean {
   return bytes / BYTES_PER_BLOCK < keys * BLOCKS_PER_KEY
@@ -103,19 +96,22 @@ function isReadWhole(keys: number, { bytes }: Pick<InverseRun, 'bytes'>): boolea
 
 /**
  * The number of names of a slice. Each slice reads about as many blocks as its names have entries, from each run, or all
- * of a smaller run.
+ * of a smaller run. So a store with many small runs, which nothing has merged, is checked in large slices of up to
+ * `growth` times as many names. A slice of less than CHECK_SLICE_ROWS follows a damaged one, and stays small.
  */
-export function namesPerSlice(limit: number, runs: readonly Pick<InverseRun, 'bytes'>[]): number {
-  const blocksOf = (names: number): number =>
-    runs.reduce((sum, run) => sum + blocksOfKeys(ENTRIES_PER_NAME * names, run), 0)
+export function namesPerSlice(limit: number, growth: number, runs: readonly Pick<InverseRun, 'bytes'>[]): number {
+  const blocksOf = (names: number): number => {
+    const keys = ENTRIES_PER_NAME * names
+    return runs.reduce((sum, run) => sum + (isReadWhole(keys, run) ? run.bytes / BYTES_PER_BLOCK : keys), 0)
+  }
   const lookupsOf = (names: number): number => {
     const keys = ENTRIES_PER_NAME * names
     return keys * runs.filter((run) => !isReadWhole(keys, run)).length
   }
   let small = limit
   while (small > MIN_NAMES && blocksOf(small) > MAX_READ_BLOCKS) small = Math.max(MIN_NAMES, Math.ceil(small / 2))
-  if (small === limit) return limit
-  let large = limit * LARGE_SLICE
+  if (small === limit || limit < CHECK_SLICE_ROWS) return small
+  let large = limit * growth
   const isTooLarge = (): boolean =>
     blocksOf(large) > MAX_BLOCKS_OF_LARGE_SLICE || lookupsOf(large) > MAX_LOOKUPS_OF_LARGE_SLICE
   while (large > small && isTooLarge()) large = Math.max(small, Math.ceil(large / 2))
@@ -124,16 +120,16 @@ export function namesPerSlice(limit: number, runs: readonly Pick<InverseRun, 'by
 
 /**
  * The events of those of the keys that the published runs have. `keys` ascend. A run in which most blocks would be read
- * is read whole.
+ * is read whole. With `looksUp` none is: a slice after a damaged one reads as few blocks as possible.
  */
-export function* findEntries(keys: readonly string[]): InverseCheck<FoundEvents> {
+export function* findEntries(keys: readonly string[], looksUp = false): InverseCheck<FoundEvents> {
   const found: FoundEvents = new Map()
   if (keys.length === 0) return found
   const runs = (yield { needs: 'runs' }) as InverseRun[]
   const wanted = { keys, bytes: keys.map(latin1Bytes) }
   const others: number[] = []
   for (const run of runs)
-    if (isReadWhole(keys.length, run)) yield* readWholeRun(run.number, wanted, found)
+    if (!looksUp && isReadWhole(keys.length, run)) yield* readWholeRun(run.number, wanted, found)
     else others.push(run.number)
   for (let at = 0; others.length > 0 && at < keys.length; at += KEYS_PER_LOOKUP) {
     const end = at + KEYS_PER_LOOKUP

@@ -22,7 +22,7 @@ import { addressFamily } from '../../values/ip-address.ts'
 import type { StateType } from '../../values/state-type.ts'
 import type { Instant } from '../../values/time.ts'
 import type { CheckFault } from '../port/store.ts'
-import { type CheckSlice, checkSlice, problemReporter } from '../shared/check/slice.ts'
+import { CHECK_SLICE_ROWS, type CheckSlice, checkSlice, problemReporter } from '../shared/check/slice.ts'
 import { problemsOfNamedHosts } from './check-certificates.ts'
 import {
   type CheckedBlock,
@@ -42,6 +42,11 @@ import { entriesOfName, newestTextsOf, presentedBy, type StoredHistory } from '.
 const RUN_STATES = ['building', 'published', 'replaced']
 /** Rows of `CHECK_SLICE_ROWS` that take as long as one block with the owners of its entries. */
 const ROWS_PER_BLOCK = 40
+/**
+ * How many times more names than rows a large slice has: of names alone, and of names with their histories, which take
+ * more memory.
+ */
+export const SLICE_GROWTH = { names: 16, histories: 4 } as const
 /** The bytes of names. */
 const NAME_PATTERN = /^[!-~]+$/
 
@@ -303,8 +308,8 @@ function readableEntries(history: StoredHistory): ReturnType<typeof entriesOfNam
   }
 }
 
-/** The published runs have every entry of each name, with exactly its events, and its hosts. */
-export function* checkNames(histories: Iterable<StoredHistory>): InverseCheck<CheckFault[]> {
+/** The published runs have every entry of each name, with exactly its events, and its hosts. `limit`: of the slice. */
+export function* checkNames(histories: Iterable<StoredHistory>, limit: number): InverseCheck<CheckFault[]> {
   const expected: [DomainName, Map<string, number[]>][] = []
   const presented = new Map<DomainName, string[]>()
   const keys = new Set<string>()
@@ -317,7 +322,7 @@ export function* checkNames(histories: Iterable<StoredHistory>): InverseCheck<Ch
     presented.set(history.name, presentedBy(history))
     for (const key of entries.keys()) keys.add(key)
   }
-  const found = yield* findEntries([...keys].sort())
+  const found = yield* findEntries([...keys].sort(), limit < CHECK_SLICE_ROWS)
   const lost = yield* lostCertificates(presented)
   const faults: CheckFault[] = []
   for (const [name, entries] of expected) {
@@ -345,10 +350,10 @@ function* ofOwners(faults: readonly CheckFault[]): InverseCheck<CheckFault[]> {
   return faults.filter(({ key }) => owners.has(key as DomainName))
 }
 
-/** The published runs have every key of known names. */
-export function* checkKnownNameKeys(names: readonly DomainName[]): InverseCheck<CheckFault[]> {
+/** The published runs have every key of known names. `limit`: of the slice. */
+export function* checkKnownNameKeys(names: readonly DomainName[], limit: number): InverseCheck<CheckFault[]> {
   const expected = names.map((name) => [...keysOfName(name), ...keysOfLastLabel(name)])
-  const found = yield* findEntries([...new Set(expected.flat())].sort())
+  const found = yield* findEntries([...new Set(expected.flat())].sort(), limit < CHECK_SLICE_ROWS)
   const faults: CheckFault[] = []
   for (const [index, keys] of expected.entries()) {
     const missing = keys.filter((key) => !found.has(key)).length

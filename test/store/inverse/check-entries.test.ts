@@ -37,7 +37,7 @@ function answerFrom(
   }
   assert.ok(request.needs === 'blocks')
   const { positions } = request
-  return request.runs.flatMap((run) => {
+  return (request.runs ?? [...runs.keys()]).flatMap((run) => {
     const found = new Set(positions.flatMap((position) => blocksFrom(run, position).slice(0, 1)))
     return [...found].map(({ last, bytes }) => ({ run, last, entries: bytes }))
   })
@@ -141,11 +141,13 @@ test('a damaged block hides no entry of another block', () => {
 
 test('a slice of names is small, except if a large one reads far fewer blocks for each name', () => {
   const runsOf = (count: number, blocks: number) => Array.from({ length: count }, () => ({ bytes: 900 * blocks }))
-  assert.equal(namesPerSlice(500, []), 500)
-  assert.equal(namesPerSlice(500, runsOf(2, 1_000_000)), 250, 'merged runs: each name costs the same in any slice')
-  assert.equal(namesPerSlice(500, runsOf(20, 100)), 500, 'small runs')
-  assert.ok(namesPerSlice(500, runsOf(150, 2300)) >= 4000, 'runs of an import')
-  assert.equal(namesPerSlice(1, runsOf(150, 2300)), 1, 'one name beside damaged rows')
-  const beside = namesPerSlice(500, [...runsOf(10, 1_000_000), ...runsOf(100, 2300)])
-  assert.ok(beside * 12 * 10 <= 50_000, 'runs of an import beside large runs, in which each key is looked up')
+  assert.equal(namesPerSlice(500, 16, []), 500)
+  assert.equal(namesPerSlice(500, 16, runsOf(2, 1_000_000)), 250, 'merged runs: each name costs the same in any slice')
+  assert.equal(namesPerSlice(500, 16, runsOf(20, 100)), 500, 'small runs')
+  assert.equal(namesPerSlice(500, 16, runsOf(150, 2300)), 8000, 'runs of an import')
+  assert.equal(namesPerSlice(63, 16, runsOf(150, 2300)), 32, 'after a damaged slice')
+  assert.equal(namesPerSlice(1, 16, runsOf(150, 2300)), 1)
+  const beside = (large: number): number => namesPerSlice(500, 16, [...runsOf(large, 1_000_000), ...runsOf(150, 2300)])
+  assert.equal(beside(3), 1000, 'runs of an import beside three large ones, in which each key is looked up')
+  assert.equal(beside(10), 32, 'large slices would look up too many keys')
 })

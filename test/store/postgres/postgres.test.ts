@@ -170,6 +170,11 @@ const damages: readonly Damage[] = [
     'a missing block of the inverse index',
     `delete from inverse_block where run = (select min(run) from inverse_block)`,
   ),
+  statement(
+    'a missing block of a run in which each key is looked up',
+    'update inverse_run set bytes = 1099511627776',
+    `delete from inverse_block where run = (select min(run) from inverse_block)`,
+  ),
   statement('a run of the inverse index without a known state', `update inverse_run set state = 'done'`),
   statement('blocks of no run', `delete from inverse_run`),
   statement(

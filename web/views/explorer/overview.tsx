@@ -126,6 +126,8 @@ function AddressList({ profile }: { profile: DomainProfileBody }) {
     <Card title="Addresses" aside={aside}>
       {lookup.ip === null ? (
         <EmptyState title="Never observed">The addresses of {name} were never looked up.</EmptyState>
+      ) : lookup.ip === 'servfail' && addresses.length === 0 ? (
+        <EmptyState title="Not known">The last look-up of {name} failed.</EmptyState>
       ) : addresses.length === 0 ? (
         <EmptyState title="No address">{name} has no A or AAAA record now.</EmptyState>
       ) : (

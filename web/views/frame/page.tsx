@@ -5,6 +5,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { type Area, areaOf, needsAccount, networkOf, partsOf } from '../../client/address.ts'
 import { DOMAIN_VIEWS } from '../../client/domain-views.ts'
 import { CallError } from '../../client/http.ts'
+import { OPERATOR_TABS, operatedAccount } from '../../client/paths.ts'
 import { navigate, pageAddress, signInAddress } from '../../client/router.ts'
 import { accountOf, isSignedOut, loadSession, session } from '../../client/session.ts'
 import { useSignal } from '../../client/signal.ts'
@@ -98,8 +99,6 @@ function Footer() {
   )
 }
 
-const OPERATOR_PAGE = /^\/operator(\/(crawl|usage|audit|accounts\/\d+))?$/
-
 /** The page of each address: its title and its view. */
 function routeOf(path: string): Route {
   if (path === '/') return { title: 'domaindex', view: <Home />, needsAccount: false }
@@ -112,9 +111,13 @@ function routeOf(path: string): Route {
 /** Null if the area has no such page. */
 function headingOf(area: Area, path: string): Pick<Route, 'title' | 'query'> | null {
   if (area === 'explorer') return explorerHeading(path)
-  if (area === 'operator') return OPERATOR_PAGE.test(path) ? { title: 'Operator' } : null
+  if (area === 'operator') return isOperatorPage(path) ? { title: 'Operator' } : null
   if (area === 'reference') return { title: 'API reference' }
   return Object.hasOwn(TITLES, path) ? { title: TITLES[path]! } : null
+}
+
+function isOperatorPage(path: string): boolean {
+  return operatedAccount(path) !== null || OPERATOR_TABS.some(([address]) => address === path)
 }
 
 function explorerHeading(path: string): Pick<Route, 'title' | 'query'> | null {

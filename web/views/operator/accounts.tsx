@@ -1,6 +1,6 @@
 /** /operator: the accounts by email address, the search, and the dialog that creates one. */
 
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { callServer } from '../../client/http.ts'
 import { useFresh } from '../../client/loaded.ts'
 import { navigate, pageAddress } from '../../client/router.ts'
@@ -30,7 +30,7 @@ export function AccountsPage() {
         </Button>
       }
     >
-      <Search key={query.get('search')} value={query.get('search') ?? ''} />
+      <Search value={query.get('search') ?? ''} />
       <LoadedView loaded={loaded} what="the accounts" onRetry={() => void reload()}>
         {(body) => <AccountList {...body} search={query.get('search') ?? ''} />}
       </LoadedView>
@@ -49,6 +49,7 @@ function pageQuery(query: URLSearchParams): string {
 
 function Search({ value }: { value: string }) {
   const [text, setText] = useState(value)
+  useEffect(() => setText(value), [value]) // Back changes the address
   const submit = (event: Event): void => {
     event.preventDefault()
     navigate(text === '' ? '/operator' : `/operator?search=${encodeURIComponent(text)}`)

@@ -1,5 +1,6 @@
 /** The pages of operators: accounts, crawl and jobs, usage, and the audit log. The server refuses everybody else. */
 
+import { OPERATOR_TABS, operatedAccount } from '../../client/paths.ts'
 import { accountOf, session } from '../../client/session.ts'
 import { useSignal } from '../../client/signal.ts'
 import { EmptyState } from '../../parts/notice.tsx'
@@ -9,22 +10,15 @@ import { AuditPage } from './audit.tsx'
 import { OperationPage } from './operation.tsx'
 import { UsageOfAllPage } from './usage-of-all.tsx'
 
-const TABS = [
-  ['/operator', 'Accounts'],
-  ['/operator/crawl', 'Crawl and jobs'],
-  ['/operator/usage', 'Usage'],
-  ['/operator/audit', 'Audit log'],
-] as const
-
 export function OperatorArea({ path }: { path: string }) {
   const account = accountOf(useSignal(session))
-  const [current, title] = TABS.find(([href]) => href === path) ?? TABS[0]
+  const [current, title] = OPERATOR_TABS.find(([href]) => href === path) ?? OPERATOR_TABS[0]
   return (
     <>
       <header class="subject">
         <h1>{title}</h1>
         <nav class="tabs" aria-label="Operator">
-          {TABS.map(([href, text]) => (
+          {OPERATOR_TABS.map(([href, text]) => (
             <a key={href} href={href} aria-current={href === current ? 'page' : undefined}>
               {text}
             </a>
@@ -41,8 +35,8 @@ export function OperatorArea({ path }: { path: string }) {
 }
 
 function OperatorView({ path }: { path: string }) {
-  const [, id] = /^\/operator\/accounts\/(\d+)$/.exec(path) ?? []
-  if (id !== undefined) return <OperatedAccountPage key={id} id={id} />
+  const id = operatedAccount(path)
+  if (id !== null) return <OperatedAccountPage key={id} id={id} />
   if (path === '/operator/crawl') return <OperationPage />
   if (path === '/operator/usage') return <UsageOfAllPage />
   return path === '/operator/audit' ? <AuditPage /> : <AccountsPage />

@@ -1,6 +1,6 @@
 /** /operator/usage: the calls of all accounts in a range of days, and the same as CSV. */
 
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { useFresh } from '../../client/loaded.ts'
 import { navigate, pageAddress } from '../../client/router.ts'
 import { useSignal } from '../../client/signal.ts'
@@ -12,7 +12,8 @@ import { Table } from '../../parts/table.tsx'
 import { formatCount } from '../../parts/text/numbers.ts'
 
 type UsageLine = { account: number; email: string; endpoint: string; calls: number }
-type UsageBody = { from: string; to: string; usage: UsageLine[]; next: string | null }
+type Days = { from: string; to: string }
+type UsageBody = Days & { usage: UsageLine[]; next: string | null }
 type AccountSum = { account: number; email: string; calls: number; endpoints: string }
 
 export function UsageOfAllPage() {
@@ -20,8 +21,10 @@ export function UsageOfAllPage() {
   const given = ['from', 'to', 'after'].flatMap((name) => (query.get(name) ? [[name, query.get(name)!]] : []))
   const call = new URLSearchParams(given)
   const { loaded, reload } = useFresh<UsageBody>(`/admin/v1/usage?${call}`)
-  const from = loaded.body?.from ?? query.get('from') ?? ''
-  const to = loaded.body?.to ?? query.get('to') ?? ''
+  const range = useRef<Days | null>(null)
+  const [from, to] = [query.get('from'), query.get('to')]
+  if (loaded.state === 'done') range.current = loaded.body
+  else if (from !== null && to !== null) range.current = { from, to }
   const csv = (
     <a href={`/admin/v1/usage.csv?${call}`} download="usage.csv" data-external>
       CSV
@@ -29,7 +32,7 @@ export function UsageOfAllPage() {
   )
   return (
     <Card title="Calls by account" aside={csv}>
-      <Range key={`${from} ${to}`} from={from} to={to} />
+      {range.current !== null && <Range {...range.current} />}
       <LoadedView loaded={loaded} what="the usage" onRetry={() => void reload()}>
         {(body) => <UsageOfAll body={body} />}
       </LoadedView>
@@ -80,8 +83,10 @@ function AccountLink({ account, email }: Pick<AccountSum, 'account' | 'email'>) 
   )
 }
 
-function Range({ from, to }: { from: string; to: string }) {
+/** The days of the address, or those that the server chose. */
+function Range({ from, to }: Days) {
   const [days, setDays] = useState({ from, to })
+  useEffect(() => setDays({ from, to }), [from, to])
   const submit = (event: Event): void => {
     event.preventDefault()
     navigate(`/operator/usage?${new URLSearchParams(days)}`)

@@ -30,6 +30,8 @@ export function skippingDamage(
   isTooLong: (error: unknown) => boolean = () => false,
 ): CheckPart {
   let maxRows = CHECK_SLICE_ROWS
+  /** Slices that stay small after a damaged one, because the next ones may need the damaged rows too, and how many next. */
+  let [smallSlices, nextSmallSlices] = [0, 1]
   const read = async (after: string | null, limit: number): Promise<CheckSlice | string> => {
     try {
       const slice = await check(after, limit)
@@ -43,8 +45,14 @@ export function skippingDamage(
   }
   return async (after) => {
     let damage = ''
-    for (let limit = maxRows; limit > 0; limit = limit === 1 ? 0 : Math.ceil(limit / LIMIT_DIVISOR)) {
+    const isSmall = smallSlices-- > 0
+    const first = isSmall ? Math.ceil(maxRows / LIMIT_DIVISOR) : maxRows
+    for (let limit = first; limit > 0; limit = limit === 1 ? 0 : Math.ceil(limit / LIMIT_DIVISOR)) {
       const slice = await read(after, limit)
+      if (!isSmall && limit === first) {
+        nextSmallSlices = typeof slice === 'string' ? 2 * nextSmallSlices : 1
+        smallSlices = typeof slice === 'string' ? nextSmallSlices : 0
+      }
       if (typeof slice !== 'string') return slice
       damage = slice
     }

@@ -5,7 +5,7 @@ import type { CheckFault } from '../../port/store.ts'
 /** The result of one slice. `last` is null at the end of the table. */
 export type CheckSlice = { faults: CheckFault[]; checked: number; last: string | null }
 
-/** Rows per slice: about 10 milliseconds. */
+/** Rows per slice: about 10 milliseconds, except for names of a store with many unmerged runs, up to seconds. */
 export const CHECK_SLICE_ROWS = 500
 
 /** A boolean as an engine returns it. */

@@ -9,6 +9,7 @@ import {
   checkKnownNameKeys,
   checkNames,
   checkRuns,
+  SLICE_GROWTH,
 } from '../../../inverse/check.ts'
 import { certificateFillOf, certificatesPerSlice, checkCertificates } from '../../../inverse/check-certificates.ts'
 import {
@@ -64,13 +65,14 @@ const CHECK_BLOCKS = {
 const NEWEST_RUN = { name: 'check.inverse-newest', text: 'select max(run) as run from inverse_block' }
 const CHECK_FILL = { name: 'check.inverse-fill', text: `select value from metadata where name = 'inverse_fill'` }
 /** The first block of each of the runs that ends at one of the positions or later. */
-const FIND_BLOCKS = {
-  name: 'check.find-blocks',
-  text: `select distinct b.run, b.last_position as last, b.entries from unnest($1::bytea[]) k(position)
-    cross join unnest($2::bigint[]) r(number)
+const findBlocksSql = (runs: string): string =>
+  `select distinct b.run, b.last_position as last, b.entries from unnest($1::bytea[]) k(position)
+    cross join inverse_run r
     cross join lateral (select run, last_position, entries from inverse_block
-      where run = r.number and last_position >= k.position order by last_position limit 1) b`,
-}
+      where run = r.number and last_position >= k.position order by last_position limit 1) b
+    where ${runs}`
+const FIND_PUBLISHED_BLOCKS = { name: 'check.find-published-blocks', text: findBlocksSql(`r.state = 'published'`) }
+const FIND_BLOCKS = { name: 'check.find-blocks', text: findBlocksSql('r.number = any ($2::bigint[])') }
 
 type PartHistory = HistoryOfName & PartRow
 
@@ -172,13 +174,13 @@ export async function checkInverseNames(
   shards: Shards,
 ): Promise<CheckSlice> {
   const [part, id] = after === null ? [-1, -1] : (JSON.parse(after) as [number, number])
-  const max = namesPerSlice(limit, await session.rows<{ bytes: number }>(READ_RUNS))
+  const max = namesPerSlice(limit, SLICE_GROWTH.histories, await session.rows<InverseRun>(READ_RUNS))
   const rows = await readRuns(shards, part, max, (run, left) =>
     session.rows<PartHistory>(CHECK_INVERSE_NAMES, [part, id, left, ...run]),
   )
   const [fill] = await session.rows<{ value: string }>(CHECK_FILL)
   const filled = rows.filter((row) => fill === undefined || isFilled(row, fill.value))
-  const faults = await answered(session, shards, checkNames(historiesOf(filled)))
+  const faults = await answered(session, shards, checkNames(historiesOf(filled), limit))
   const lastRow = rows.at(-1)
   return checkSlice(faults, rows.length, lastRow && JSON.stringify([lastRow.part, lastRow.id]))
 }
@@ -191,13 +193,20 @@ export async function checkKeysOfNames(
   shards: Shards,
 ): Promise<CheckSlice> {
   const [part, slot, name] = after === null ? [MIN_PART, -1, ''] : (JSON.parse(after) as [number, number, string])
-  const max = namesPerSlice(limit, await session.rows<{ bytes: number }>(READ_RUNS))
+  const max = namesPerSlice(limit, SLICE_GROWTH.names, await session.rows<InverseRun>(READ_RUNS))
   const rows = await readRuns(shards, after === null ? null : part, max, (run, left) =>
     session.rows<NameKey>(CHECK_KNOWN_NAMES, [part, slot, name, left, ...run]),
   )
   const [fill] = await session.rows<{ value: string }>(CHECK_NAME_FILL)
   const filled = rows.filter((row) => fill === undefined || isKeyFilled(row, fill.value))
-  const faults = await answered(session, shards, checkKnownNameKeys(filled.map((row) => row.name)))
+  const faults = await answered(
+    session,
+    shards,
+    checkKnownNameKeys(
+      filled.map((row) => row.name),
+      limit,
+    ),
+  )
   const last = rows.at(-1)
   return checkSlice(faults, rows.length, last && JSON.stringify([last.part, last.slot, last.name]))
 }
@@ -257,8 +266,9 @@ export async function answered<Result>(session: Session, shards: Shards, check: 
 
 async function answerTo(session: Session, shards: Shards, request: InverseCheckRequest): Promise<InverseCheckAnswer> {
   if (request.needs === 'blocks') {
-    const found = await session.rows<FoundBlock>(FIND_BLOCKS, [bytesArray([...request.positions]), request.runs])
-    return found
+    const positions = bytesArray([...request.positions])
+    if (request.runs === null) return session.rows<FoundBlock>(FIND_PUBLISHED_BLOCKS, [positions])
+    return session.rows<FoundBlock>(FIND_BLOCKS, [positions, request.runs])
   }
   if (request.needs === 'runs') return session.rows<InverseRun>(READ_RUNS)
   if (request.needs === 'slice') return readSlices(session, request.from, request.blocks, [request.run])

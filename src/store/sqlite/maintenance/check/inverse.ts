@@ -9,6 +9,7 @@ import {
   checkKnownNameKeys,
   checkNames,
   checkRuns,
+  SLICE_GROWTH,
 } from '../../../inverse/check.ts'
 import { certificateFillOf, certificatesPerSlice, checkCertificates } from '../../../inverse/check-certificates.ts'
 import {
@@ -68,14 +69,14 @@ export function checkInverseBlocks(database: DatabaseSync, after: string | null,
 /** The index has every entry of the names that are filled in. */
 export function checkInverseNames(database: DatabaseSync, after: string | null, limit: number): CheckSlice {
   const [from] = after === null ? [-1] : (JSON.parse(after) as [number])
-  const runs = database.prepare(PUBLISHED_RUNS_SQL).all() as { bytes: number }[]
+  const runs = publishedRuns(database)
   const rows = database
     .prepare(`select id, ${NEWEST_STATES_COLUMNS} from facts where id > ? order by id limit ?`)
-    .all(from, namesPerSlice(limit, runs)) as NameRow[]
+    .all(from, namesPerSlice(limit, SLICE_GROWTH.histories, runs)) as NameRow[]
   const fill = database.prepare(`select value from metadata where name = 'inverse_fill'`).get()
   const [filled, last] = fill === undefined ? [0, 0] : (JSON.parse(fill.value as string) as [number, number])
   const isFilled = ({ id }: NameRow): boolean => id <= filled || id > last
-  const faults = answered(database, checkNames(historiesOf(database, rows.filter(isFilled))))
+  const faults = answered(database, checkNames(historiesOf(database, rows.filter(isFilled)), limit))
   const lastRow = rows.at(-1)
   return checkSlice(faults, rows.length, lastRow && JSON.stringify([lastRow.id]))
 }
@@ -83,15 +84,22 @@ export function checkInverseNames(database: DatabaseSync, after: string | null, 
 /** Every known name that is filled in is found by each of its keys. */
 export function checkKeysOfNames(database: DatabaseSync, after: string | null, limit: number): CheckSlice {
   const from = after === null ? [-1, ''] : (JSON.parse(after) as [number, string])
-  const runs = database.prepare(PUBLISHED_RUNS_SQL).all() as { bytes: number }[]
-  const rows = database.prepare(NEXT_NAMES_SQL).all(...from, namesPerSlice(limit, runs)) as KnownName[]
+  const runs = publishedRuns(database)
+  const rows = database
+    .prepare(NEXT_NAMES_SQL)
+    .all(...from, namesPerSlice(limit, SLICE_GROWTH.names, runs)) as KnownName[]
   const fill = database.prepare(`select value from metadata where name = 'name_fill'`).get()
   const [slot, name] =
     fill === undefined ? [Number.POSITIVE_INFINITY, ''] : (JSON.parse(fill.value as string) as [number, string])
   const filled = rows.filter((row) => row.slot < slot || (row.slot === slot && row.name <= name))
-  const faults = answered(database, checkKnownNameKeys(filled.map((row) => row.name)))
+  const names = filled.map((row) => row.name)
+  const faults = answered(database, checkKnownNameKeys(names, limit))
   const last = rows.at(-1)
   return checkSlice(faults, rows.length, last && JSON.stringify([last.slot, last.name]))
+}
+
+function publishedRuns(database: DatabaseSync): InverseRun[] {
+  return database.prepare(PUBLISHED_RUNS_SQL).all() as InverseRun[]
 }
 
 function namesWhere(database: DatabaseSync, names: readonly DomainName[], condition: string): { name: DomainName }[] {
@@ -119,7 +127,7 @@ export function answered<Result>(database: DatabaseSync, check: InverseCheck<Res
 }
 
 function answerTo(database: DatabaseSync, request: InverseCheckRequest) {
-  if (request.needs === 'runs') return database.prepare(PUBLISHED_RUNS_SQL).all() as InverseRun[]
+  if (request.needs === 'runs') return publishedRuns(database)
   if (request.needs === 'blocks') return foundBlocks(database, request.runs, request.positions)
   if (request.needs === 'slice') return sliceReader(database)([request.run], request.from, request.blocks)
   if (request.needs === 'certificates') return certificatesOf(database, request.sha256s)
@@ -182,13 +190,17 @@ function factsOf(database: DatabaseSync, names: readonly DomainName[]): (NameRow
   return names.flatMap((name) => (facts.get(slotOf(name), name) as (NameRow & CheckedOwner) | undefined) ?? [])
 }
 
-function foundBlocks(database: DatabaseSync, runs: readonly number[], positions: readonly Buffer[]): FoundBlock[] {
+function foundBlocks(
+  database: DatabaseSync,
+  runs: readonly number[] | null,
+  positions: readonly Buffer[],
+): FoundBlock[] {
   const next = database.prepare(
     `select run, last_position as last, entries from inverse_block
      where run = ? and last_position >= ? order by last_position limit 1`,
   )
   const blocks: FoundBlock[] = []
-  for (const run of runs) {
+  for (const run of runs ?? publishedRuns(database).map(({ number }) => number)) {
     let last: Uint8Array | null = null
     for (const position of positions) {
       if (last !== null && position.compare(last) <= 0) continue
