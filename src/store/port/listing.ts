@@ -36,9 +36,9 @@ export interface NameListing {
   names(): AsyncIterable<ListingPage>
   /**
    * Lines of CSV (RFC 4180) with the columns LISTING_COLUMNS of `shared/csv-row.ts`, as the contract's section "Files"
-   * defines them.
+   * defines them. One iteration at a time.
    */
   rows(): AsyncIterable<ListingPage>
-  /** Deletes its temporary data. */
+  /** Deletes its temporary data. A listing must be closed: its threads keep the process alive. */
   close(): Promise<void>
 }

@@ -1,12 +1,13 @@
 /** The listing on SQLite: a page ends its search of the index where its range ends, and threads list what one thread lists. */
 
 import assert from 'node:assert/strict'
-import { readdirSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { ingest } from '../../../src/store/ingest.ts'
 import { openStore } from '../../../src/store/open.ts'
 import type { ListingOptions, ListingPage } from '../../../src/store/port/listing.ts'
@@ -107,6 +108,53 @@ test('aborting ends the threads, and closing leaves no file', async (t) => {
   await assert.rejects(textOf(listing.rows()), reason)
   await listing.close()
   assert.deepEqual(temporaryFiles(path), [])
+})
+
+test('closing an older listing does not disturb a newer one, and files of others stay', async (t) => {
+  const path = await filledStore(t)
+  const others = [`${path}-temporary-copy.db`, `${path}-temporary-backup`]
+  writeFileSync(others[0]!, 'of another store')
+  mkdirSync(others[1]!)
+  const left = [`${path}-temporary`, `${path}-temporary-0123456789ab-1`]
+  for (const file of left) writeFileSync(file, 'of a killed listing')
+  const older = await listingOf(path, IN_THREADS)
+  const expected = await textOf(older.rows())
+  assert.deepEqual(left.filter(existsSync), [])
+  const newer = await listingOf(path, IN_THREADS)
+  let text = ''
+  for await (const page of newer.rows()) {
+    if (text === '') await older.close()
+    text += Buffer.from(page.text).toString('latin1')
+  }
+  assert.equal(text, expected)
+  await newer.close()
+  assert.deepEqual(temporaryFiles(path).toSorted(), others.map((file) => basename(file)).toSorted())
+})
+
+test('closing ends threads that are at work, and an error of the observer is that of the listing', async (t) => {
+  const path = await filledStore(t)
+  const busy = await listingOf(path, IN_THREADS)
+  const rows = assert.rejects(textOf(busy.rows()), /is closed/)
+  await setImmediate()
+  await busy.close()
+  await rows
+  const onStage = (): never => {
+    throw new Error('the observer')
+  }
+  const observed = await listingOf(path, IN_THREADS, { onStage })
+  await assert.rejects(textOf(observed.rows()), /the observer/)
+  await observed.close()
+  assert.deepEqual(temporaryFiles(path), [])
+})
+
+test('a listing that was aborted before its rows were wanted starts no thread', async (t) => {
+  const path = await filledStore(t)
+  const stop = new AbortController()
+  const listing = await listingOf(path, IN_THREADS, { signal: stop.signal })
+  stop.abort(new Error('stopped'))
+  await assert.rejects(textOf(listing.rows()), /stopped/)
+  assert.deepEqual(temporaryFiles(path), [])
+  await listing.close()
 })
 
 test('an error in a thread is that of the listing, with the code of SQLite', async (t) => {

@@ -24,6 +24,19 @@ export class DiskFault extends StoreFault {
   }
 }
 
+/** An error in a form that can be sent through any channel. */
+export type SerializedFault = { message: string; stack?: string | undefined; errcode?: number | undefined }
+
+export function serializeFault(error: unknown): SerializedFault {
+  const { message, stack, errcode } = error as Error & { errcode?: number }
+  return { message, stack, errcode }
+}
+
+/** The error of `serializeFault` on the other side of the channel. */
+export function faultOf({ message, stack, errcode }: SerializedFault): Error {
+  return Object.assign(new Error(message), { stack, errcode })
+}
+
 /** By primary result code. */
 const SQLITE_MESSAGES: Record<number, string> = {
   5: 'the store is locked by another process: try again when that process has ended',

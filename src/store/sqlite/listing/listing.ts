@@ -1,8 +1,9 @@
 /**
- * The listing on SQLite: it merges pending names, then reads pages as ranges of `sorted_name`. Rows with facts come from
- * two threads if there are many.
+ * The listing on SQLite: it merges pending names, then reads pages as ranges of `sorted_name`. Many rows with facts come
+ * from two threads.
  */
 
+import { randomBytes } from 'node:crypto'
 import { readdirSync, rmSync, statfsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { basename, dirname, join } from 'node:path'
@@ -13,10 +14,11 @@ import { StoreFault } from '../../port/fault.ts'
 import type { Listing, ListingOptions, ListingPage, NameListing } from '../../port/listing.ts'
 import { MEBIBYTE } from '../../shared/disk.ts'
 import { connectSqlite } from '../database/connection.ts'
+import { createEmptyFile } from '../database/folder.ts'
 import { writeAheadLogOf } from '../database/write-ahead-log.ts'
 import { mergePendingNames } from './pending-names.ts'
 import { LISTING_CACHE_KIBIBYTES, LISTING_PAGE_NAMES } from './row-part.ts'
-import { openLocalRows, openRowThread, type RowSource } from './row-source.ts'
+import { openLocalRows, openRowThread, type RowPages, type RowSource } from './row-source.ts'
 
 export type ListingLimits = {
   /** Smaller stores are listed in this thread. */
@@ -28,6 +30,10 @@ const LIMITS: ListingLimits = { minFactsForThreads: 100_000, minNamesPerRange: 2
 const MAX_NAMES_PER_RANGE = 100_000
 /** Approximate maximum of ranges: the page that each range appends to is kept in memory. Above it, ranges grow. */
 const MAX_RANGES = 1000
+/** Each listing has files of its own, so that closing an older one removes no file of a newer one. */
+const TEMPORARY_NAME_BYTES = 6
+/** What follows the name of the store and `-temporary`. */
+const TEMPORARY_END = /^(-[0-9a-f]{12}-\d)?(-journal)?$/
 /** Bytes on disk per name in the temporary files (94 measured). */
 const TEMPORARY_BYTES_PER_NAME = 150
 /** Threads that prepare the rows of a large store. */
@@ -65,6 +71,7 @@ function nameListingOf(store: ListedStore, startedAt: Instant, options: ListingO
     | undefined
   const estimatedNames = Number(row?.value ?? 0)
   const opened: RowSource[] = []
+  const temporary = `${temporaryPath(path)}-${randomBytes(TEMPORARY_NAME_BYTES).toString('hex')}`
   let prepared: Promise<Rows> | null = null
   return {
     startedAt,
@@ -72,13 +79,16 @@ function nameListingOf(store: ListedStore, startedAt: Instant, options: ListingO
     names: () => namePages(database, options),
     rows: () =>
       rowPages(() => {
-        prepared ??= prepareRows(store, estimatedNames, opened, options)
+        prepared ??= prepareRows({ ...store, temporary }, estimatedNames, opened, options)
         return prepared
       }, options),
     async close() {
-      await Promise.all(opened.map((source) => source.close()))
-      database.close()
-      removeTemporaryFiles(path)
+      try {
+        await Promise.all(opened.map((source) => source.close()))
+      } finally {
+        database.close()
+        removeFiles(dirname(path), (name) => name.startsWith(`${basename(temporary)}-`))
+      }
     },
   }
 }
@@ -94,24 +104,25 @@ async function* namePages(database: DatabaseSync, { signal }: ListingOptions): A
   }
 }
 
-/** Collects all facts by ranges. Adds the sources to `opened` before they do anything. */
+/** Collects all facts by ranges, and adds the sources to `opened`. `temporary`: how the paths of their files begin. */
 async function prepareRows(
-  { database, path, limits }: ListedStore,
+  { database, path, limits, temporary }: ListedStore & { temporary: string },
   estimatedNames: number,
   opened: RowSource[],
   { signal, onStage }: ListingOptions,
 ): Promise<Rows> {
+  signal.throwIfAborted()
   requireTemporarySpace(path, estimatedNames)
-  removeTemporaryFiles(path)
+  removeLeftFiles(path)
   const starts = rangeStarts(database, namesPerRange(estimatedNames, limits))
   const { last } = database.prepare('select coalesce(max(id), 0) as last from facts').get() as { last: number }
   const isLarge = last >= limits.minFactsForThreads
   const count = isLarge ? Math.min(MAX_THREADS, availableParallelism()) : 1
-  const files = Array.from({ length: count }, (_, part) => `${temporaryPath(path)}-${part}`)
+  const files = Array.from({ length: count }, (_, part) => `${temporary}-${part}`)
+  for (const file of files) createEmptyFile(file)
   const failure = new AbortController()
   const either = AbortSignal.any([signal, failure.signal])
   const openRows = isLarge ? openRowThread : openLocalRows
-  for (const file of files) opened.push(openRows({ store: path, file, starts }, either))
   const bounds = Array.from({ length: count + 1 }, (_, part) => Math.round((last * part) / count))
   const done = files.map(() => 0)
   const collect = (source: RowSource, part: number): Promise<void> =>
@@ -121,6 +132,7 @@ async function prepareRows(
       onStage?.('facts', sum, last)
     })
   try {
+    for (const file of files) opened.push(openRows({ store: path, file, starts }, either))
     await Promise.all(opened.map(collect))
     await Promise.all(opened.map((source) => source.open(files)))
   } catch (error) {
@@ -130,21 +142,27 @@ async function prepareRows(
   return { sources: opened, ranges: starts.length }
 }
 
-/** Each source prepares its next range while the pages of the one before are taken. */
+/** Each source prepares its next pages while others are taken. */
 async function* rowPages(prepare: () => Promise<Rows>, { signal }: ListingOptions): AsyncGenerator<ListingPage> {
   const { sources, ranges } = await prepare()
-  const read = (range: number): Promise<ListingPage[]> | null =>
-    range < ranges ? sources[range % sources.length]!.pages(range) : null
-  const next = sources.map((_, range) => read(range))
-  for (const each of next) each?.catch(() => {}) // it is awaited in its turn
+  const read = (source: RowSource, range: number | null): Promise<RowPages> => {
+    const pages = source.pages(range)
+    pages.catch(() => {}) // it is awaited in its turn
+    return pages
+  }
+  const first = sources.slice(0, ranges)
+  const next = first.map(read)
   for (let range = 0; range < ranges; range++) {
-    const pages = await next[range % next.length]!
-    const following = read(range + sources.length)
-    following?.catch(() => {})
-    next[range % next.length] = following
-    for (const page of pages) {
-      signal.throwIfAborted()
-      yield page
+    const at = range % sources.length
+    for (let isComplete = false; !isComplete; ) {
+      const { pages, more } = await next[at]!
+      isComplete = !more
+      if (more) next[at] = read(sources[at]!, null)
+      else if (range + sources.length < ranges) next[at] = read(sources[at]!, range + sources.length)
+      for (const page of pages) {
+        signal.throwIfAborted()
+        yield page
+      }
     }
   }
 }
@@ -153,11 +171,15 @@ function temporaryPath(path: string): string {
   return `${path}-temporary`
 }
 
-/** Also those that a killed listing left. */
-function removeTemporaryFiles(path: string): void {
-  const folder = dirname(path)
-  for (const name of readdirSync(folder))
-    if (name.startsWith(basename(temporaryPath(path)))) rmSync(join(folder, name), { force: true })
+/** Removes the files that killed listings left, also those of former releases. */
+function removeLeftFiles(path: string): void {
+  const prefix = basename(temporaryPath(path))
+  removeFiles(dirname(path), (name) => name.startsWith(prefix) && TEMPORARY_END.test(name.slice(prefix.length)))
+}
+
+function removeFiles(folder: string, isRemoved: (name: string) => boolean): void {
+  for (const entry of readdirSync(folder, { withFileTypes: true }))
+    if (entry.isFile() && isRemoved(entry.name)) rmSync(join(folder, entry.name), { force: true })
 }
 
 function namesPerRange(names: number, { minNamesPerRange }: ListingLimits): number {

@@ -4,12 +4,12 @@
  */
 
 import type { DatabaseSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
 import { NO_FACTS } from '../../../apply/crawl-state.ts'
 import type { DomainName } from '../../../values/domain-name.ts'
 import type { ListingPage } from '../../port/listing.ts'
 import { factsFieldsSql, formatCsvRow, listingFields, mailFieldsSql } from '../../shared/csv-row.ts'
 import { connectSqlite } from '../database/connection.ts'
-import { createEmptyFile } from '../database/folder.ts'
 
 /** `store`: the path of the store. `file`: that of the temporary file. `starts`: the first name of each range. */
 export type RowPartOptions = { store: string; file: string; starts: readonly DomainName[] }
@@ -40,12 +40,11 @@ export class RowPart {
   readonly #starts: readonly DomainName[]
   #readRange: ((range: number) => Generator<ListingPage, void>) | null = null
 
-  /** Creates the temporary file, which must not exist. */
+  /** The temporary file must be empty. */
   constructor({ store, file, starts }: RowPartOptions) {
     this.#starts = starts
     this.#database = connectSqlite(store)
     try {
-      createEmptyFile(file)
       prepareTables(this.#database, file, starts)
     } catch (error) {
       this.#database.close()
@@ -69,7 +68,10 @@ export class RowPart {
 
   /** Reads the files of all parts from now on: all of them have collected their facts and detached their file. */
   open(files: readonly string[]): void {
-    for (const [part, file] of files.entries()) this.#database.prepare(`attach ? as part${part}`).run(file)
+    for (const [part, file] of files.entries()) {
+      const existing = `${pathToFileURL(file)}?mode=rw` // without a file there would be a new one, with no lines
+      this.#database.prepare(`attach ? as part${part}`).run(existing)
+    }
     const lines = files.map((_, part) => `select name, fields from part${part}.line where range = ?1`)
     const sort = this.#database.prepare(
       `insert into sorted_line (name, fields) select name, fields from (${lines.join(' union all ')}) order by name`,

@@ -2,26 +2,30 @@
 
 import { parentPort, workerData } from 'node:worker_threads'
 import type { ListingPage } from '../../port/listing.ts'
-import { type SerializedFault, serializeFault } from '../ledger/writing/calls.ts'
+import { type SerializedFault, serializeFault } from '../database/errors.ts'
 import { RowPart, type RowPartOptions } from './row-part.ts'
 
-/** To this thread. It replies to each request in turn. */
+/** To this thread. It replies to each request in turn. `pages`: the first pages of a range, or the next ones (null). */
 export type RowRequest =
   | { collect: { from: number; to: number } }
   | { open: readonly string[] }
-  | { pages: number }
+  | { pages: number | null }
   | { close: true }
-/** `reached`: the number of the facts that were collected, before the reply. */
-export type RowReply = { reached: number } | { pages: ListingPage[] } | { fault: SerializedFault }
+/** `reached`: the number of the facts that were collected, before the reply. `more`: the range has further pages. */
+export type RowReply = { reached: number } | { pages: ListingPage[]; more: boolean } | { fault: SerializedFault }
+
+/** Pages of one reply. They wait in memory until they are taken. */
+const PAGES_PER_REPLY = 4
 
 const rowThreadPort = parentPort!
 let openedPart: RowPart | null = null
+let openedRange: Generator<ListingPage, void> | null = null
 
 rowThreadPort.on('message', (request: RowRequest) => {
   try {
     const pages = pagesFor(request)
     const memory = pages.map(({ text }) => text.buffer as ArrayBuffer)
-    rowThreadPort.postMessage({ pages } satisfies RowReply, memory)
+    rowThreadPort.postMessage({ pages, more: pages.length === PAGES_PER_REPLY } satisfies RowReply, memory)
   } catch (error) {
     rowThreadPort.postMessage({ fault: serializeFault(error) } satisfies RowReply)
   }
@@ -31,7 +35,10 @@ rowThreadPort.on('message', (request: RowRequest) => {
 /** Does what is requested. Returns the pages, none for a request of something else. */
 function pagesFor(request: RowRequest): ListingPage[] {
   openedPart ??= new RowPart(workerData as RowPartOptions)
-  if ('pages' in request) return [...openedPart.pages(request.pages)]
+  if ('pages' in request) {
+    if (request.pages !== null) openedRange = openedPart.pages(request.pages)
+    return nextPages(openedRange!)
+  }
   if ('open' in request) openedPart.open(request.open)
   else if ('close' in request) openedPart.close()
   else {
@@ -40,4 +47,12 @@ function pagesFor(request: RowRequest): ListingPage[] {
     openedPart.detach()
   }
   return []
+}
+
+function nextPages(range: Generator<ListingPage, void>): ListingPage[] {
+  const pages: ListingPage[] = []
+  for (let next = range.next(); ; next = range.next()) {
+    if (next.done) return pages
+    if (pages.push(next.value) === PAGES_PER_REPLY) return pages
+  }
 }

@@ -4,7 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Instant } from '../../../../values/time.ts'
 import type { LedgerWrite } from '../../../ledger/session.ts'
 import { writeTransaction } from '../../database/connection.ts'
-import { isDiskError } from '../../database/errors.ts'
+import { faultOf, isDiskError, type SerializedFault, serializeFault } from '../../database/errors.ts'
 import { sqliteBudgetWrites } from '../budget.ts'
 import { crawlRequestWrites } from '../crawl-requests.ts'
 import { probeWrite } from '../file.ts'
@@ -34,7 +34,6 @@ export type LedgerCall = { method: keyof SqliteWriteMethods; values: readonly un
 
 /** The result of a call as plain JSON. */
 export type LedgerCallResult = { value: unknown } | { fault: SerializedFault }
-export type SerializedFault = { message: string; stack?: string | undefined; errcode?: number | undefined }
 
 /** Executes calls. Replies arrive in the order of the calls, after their writes are durable. */
 export type LedgerWriter = {
@@ -86,21 +85,10 @@ export function executeAll(
   }
 }
 
-/** An error in a form that can be sent through any channel. */
-export function serializeFault(error: unknown): SerializedFault {
-  const { message, stack, errcode } = error as Error & { errcode?: number }
-  return { message, stack, errcode }
-}
-
 /** The value of a reply. Throws its fault. */
 export function resultOrThrow(reply: LedgerCallResult): unknown {
   if (!('fault' in reply)) return reply.value
   throw faultOf(reply.fault)
-}
-
-/** The error of `serializeFault` on the other side of the channel. */
-export function faultOf({ message, stack, errcode }: SerializedFault): Error {
-  return Object.assign(new Error(message), { stack, errcode })
 }
 
 /** Calls without a time get the time of the process that writes the ledger. */

@@ -5,14 +5,8 @@ import type { DatabaseSync } from 'node:sqlite'
 import { deserialize, serialize } from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import type { Instant } from '../../../../values/time.ts'
-import {
-  executeAll,
-  type LedgerCall,
-  type LedgerWriter,
-  ledgerExecutor,
-  serializeFault,
-  withTimestamps,
-} from './calls.ts'
+import { serializeFault } from '../../database/errors.ts'
+import { executeAll, type LedgerCall, type LedgerWriter, ledgerExecutor, withTimestamps } from './calls.ts'
 import { type ChannelReply, createRequestChannel } from './channel.ts'
 
 /** The messages between a cluster worker and its primary. `ledger`: path of the file; `calls`: see encodeCalls. */
