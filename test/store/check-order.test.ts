@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type CheckedTable, type KeyColumn, keyBeyond, skippingDamage } from '../../src/store/shared/check/damaged.ts'
+import type { CheckPart } from '../../src/store/shared/check/sequence.ts'
 
 const THROW = (error: unknown): string => {
   throw error
@@ -36,21 +37,23 @@ for (const [what, table] of [
   })
 }
 
-test('given slices of more than ten rows that take too long, the check reads fewer, and only once too many', async () => {
-  const END = 200
+/**
+ * Checks a table of `rows` rows whose slices of more than `most` rows fail. Every row must be checked, without a finding.
+ * Returns the limits of all slices.
+ */
+async function limitsOf(rows: number, most: number, checkOf: (table: CheckedTable) => CheckPart): Promise<number[]> {
   const limits: number[] = []
-  const table: CheckedTable = {
+  const check = checkOf({
     name: 'made up',
     columns: ['number'],
     check(after, limit) {
       limits.push(limit)
-      if (limit > 10) throw new Error('too long')
+      if (limit > most) throw new Error('too many')
       const from = after === null ? 0 : (JSON.parse(after) as [number])[0]
-      const last = Math.min(END, from + limit)
+      const last = Math.min(rows, from + limit)
       return { faults: [], checked: last - from, last: last === from ? null : JSON.stringify([last]) }
     },
-  }
-  const check = skippingDamage(table, THROW, () => true)
+  })
   let [checked, last] = [0, null as string | null]
   do {
     const slice = await check(last)
@@ -58,7 +61,12 @@ test('given slices of more than ten rows that take too long, the check reads few
     checked += slice.checked
     last = slice.last
   } while (last !== null)
-  assert.equal(checked, END)
+  assert.equal(checked, rows)
+  return limits
+}
+
+test('given slices of more than ten rows that take too long, the check reads fewer, and only once too many', async () => {
+  const limits = await limitsOf(200, 10, (table) => skippingDamage(table, THROW, () => true))
   assert.deepEqual(
     limits.filter((limit) => limit > 10),
     [500, 63],
@@ -66,28 +74,7 @@ test('given slices of more than ten rows that take too long, the check reads few
 })
 
 test('if every slice of full size meets damaged rows, few are tried, and all rows are checked', async () => {
-  const END = 20_000
-  const limits: number[] = []
-  const table: CheckedTable = {
-    name: 'made up',
-    columns: ['number'],
-    check(after, limit) {
-      limits.push(limit)
-      if (limit > 100) throw new Error('damaged')
-      const from = after === null ? 0 : (JSON.parse(after) as [number])[0]
-      const last = Math.min(END, from + limit)
-      return { faults: [], checked: last - from, last: last === from ? null : JSON.stringify([last]) }
-    },
-  }
-  const check = skippingDamage(table, (error) => (error as Error).message)
-  let [checked, last] = [0, null as string | null]
-  do {
-    const slice = await check(last)
-    assert.deepEqual(slice.faults, [])
-    checked += slice.checked
-    last = slice.last
-  } while (last !== null)
-  assert.equal(checked, END)
+  const limits = await limitsOf(20_000, 100, (table) => skippingDamage(table, (error) => (error as Error).message))
   const full = limits.filter((limit) => limit === 500).length
   assert.ok(full > 1 && full < 12, `${full} of ${limits.length} slices had the full size`)
 })

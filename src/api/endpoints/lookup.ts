@@ -4,6 +4,7 @@ import type { Lookup } from '../../store/port/store.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import { ApiError } from '../http/errors.ts'
 import { readNameParameter } from '../http/parameters.ts'
+import { answerJson } from './answer-json.ts'
 import type { Endpoint } from './endpoint.ts'
 import { LOOKUP_EXAMPLE } from './examples.ts'
 import {
@@ -88,17 +89,13 @@ function lookupBody(query: DomainName, found: Lookup): string {
 /** The object `result`, built as text: enum values need no escapes, and the arrays are stored as JSON. */
 function characteristicsJson(found: Lookup): string {
   return (
-    `{"has_website":${yesNoJson(found.has_website)},"redirect_to_https":${yesNoJson(found.redirect_to_https)},` +
-    `"redirect_to_www":${yesNoJson(found.redirect_to_www)},"redirect_to_domain":${yesNoJson(found.redirect_to_domain)},` +
-    `"only_with_www":${yesNoJson(found.only_with_www)},"only_dns_no_web":${yesNoJson(found.only_dns_no_web)},` +
+    `{"has_website":${answerJson(found.has_website)},"redirect_to_https":${answerJson(found.redirect_to_https)},` +
+    `"redirect_to_www":${answerJson(found.redirect_to_www)},"redirect_to_domain":${answerJson(found.redirect_to_domain)},` +
+    `"only_with_www":${answerJson(found.only_with_www)},"only_dns_no_web":${answerJson(found.only_dns_no_web)},` +
     `"ssl":"${found.ssl}",${found.ip === null ? '' : `"ip":"${found.ip}",`}` +
     `"redirect_count":"${found.redirect_count}","reverse_ip_count":"${found.reverse_ip_count}",` +
     `"social_networks":${found.social_networks},"social_accounts":${found.social_accounts}}`
   )
-}
-
-function yesNoJson(yes: boolean): string {
-  return yes ? '"yes"' : '"no"'
 }
 
 /** Derived from the web part. `ssl` is not: a certificate can be observed without a website. */

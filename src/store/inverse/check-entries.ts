@@ -67,6 +67,11 @@ export type InverseCheckAnswer =
   | RunSlice[]
 export type InverseCheck<Result> = Generator<InverseCheckRequest, Result, InverseCheckAnswer>
 
+/**
+ * How many times more names than rows a large slice has: of names alone, and of names with their histories, which take
+ * more memory.
+ */
+export const SLICE_GROWTH = { names: 16, histories: 4 } as const
 /** Blocks that a slice of names reads at most, except for a few names and for large slices. */
 const MAX_READ_BLOCKS = 7_000
 const MIN_NAMES = 32
@@ -120,16 +125,17 @@ export function namesPerSlice(limit: number, growth: number, runs: readonly Pick
 
 /**
  * The events of those of the keys that the published runs have. `keys` ascend. A run in which most blocks would be read
- * is read whole. With `looksUp` none is: a slice after a damaged one reads as few blocks as possible.
+ * is read whole. With a lower `limit` than CHECK_SLICE_ROWS none is: such a slice follows a damaged one, and reads as few
+ * blocks as possible.
  */
-export function* findEntries(keys: readonly string[], looksUp = false): InverseCheck<FoundEvents> {
+export function* findEntries(keys: readonly string[], limit = CHECK_SLICE_ROWS): InverseCheck<FoundEvents> {
   const found: FoundEvents = new Map()
   if (keys.length === 0) return found
   const runs = (yield { needs: 'runs' }) as InverseRun[]
   const wanted = { keys, bytes: keys.map(latin1Bytes) }
   const others: number[] = []
   for (const run of runs)
-    if (!looksUp && isReadWhole(keys.length, run)) yield* readWholeRun(run.number, wanted, found)
+    if (limit >= CHECK_SLICE_ROWS && isReadWhole(keys.length, run)) yield* readWholeRun(run.number, wanted, found)
     else others.push(run.number)
   for (let at = 0; others.length > 0 && at < keys.length; at += KEYS_PER_LOOKUP) {
     const end = at + KEYS_PER_LOOKUP

@@ -22,7 +22,7 @@ import { addressFamily } from '../../values/ip-address.ts'
 import type { StateType } from '../../values/state-type.ts'
 import type { Instant } from '../../values/time.ts'
 import type { CheckFault } from '../port/store.ts'
-import { CHECK_SLICE_ROWS, type CheckSlice, checkSlice, problemReporter } from '../shared/check/slice.ts'
+import { type CheckSlice, checkSlice, problemReporter } from '../shared/check/slice.ts'
 import { problemsOfNamedHosts } from './check-certificates.ts'
 import {
   type CheckedBlock,
@@ -42,11 +42,6 @@ import { entriesOfName, newestTextsOf, presentedBy, type StoredHistory } from '.
 const RUN_STATES = ['building', 'published', 'replaced']
 /** Rows of `CHECK_SLICE_ROWS` that take as long as one block with the owners of its entries. */
 const ROWS_PER_BLOCK = 40
-/**
- * How many times more names than rows a large slice has: of names alone, and of names with their histories, which take
- * more memory.
- */
-export const SLICE_GROWTH = { names: 16, histories: 4 } as const
 /** The bytes of names. */
 const NAME_PATTERN = /^[!-~]+$/
 
@@ -322,7 +317,7 @@ export function* checkNames(histories: Iterable<StoredHistory>, limit: number): 
     presented.set(history.name, presentedBy(history))
     for (const key of entries.keys()) keys.add(key)
   }
-  const found = yield* findEntries([...keys].sort(), limit < CHECK_SLICE_ROWS)
+  const found = yield* findEntries([...keys].sort(), limit)
   const lost = yield* lostCertificates(presented)
   const faults: CheckFault[] = []
   for (const [name, entries] of expected) {
@@ -353,7 +348,7 @@ function* ofOwners(faults: readonly CheckFault[]): InverseCheck<CheckFault[]> {
 /** The published runs have every key of known names. `limit`: of the slice. */
 export function* checkKnownNameKeys(names: readonly DomainName[], limit: number): InverseCheck<CheckFault[]> {
   const expected = names.map((name) => [...keysOfName(name), ...keysOfLastLabel(name)])
-  const found = yield* findEntries([...new Set(expected.flat())].sort(), limit < CHECK_SLICE_ROWS)
+  const found = yield* findEntries([...new Set(expected.flat())].sort(), limit)
   const faults: CheckFault[] = []
   for (const [index, keys] of expected.entries()) {
     const missing = keys.filter((key) => !found.has(key)).length

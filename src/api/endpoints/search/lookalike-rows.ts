@@ -6,9 +6,9 @@ import type { NameSummary } from '../../../store/port/store.ts'
 import { yieldToEventLoop } from '../../../store/shared/event-loop.ts'
 import { presentedFingerprint } from '../../../values/certificate/presented.ts'
 import type { DomainName } from '../../../values/domain-name.ts'
+import { answerJson } from '../answer-json.ts'
 import type { EndpointCall } from '../endpoint.ts'
 import { instantJson } from '../profiles/moment.ts'
-import { answerJson } from './answer-json.ts'
 
 /** What a lookalike and the brand may both have now. */
 export const SHARED = ['address', 'certificate'] as const

@@ -6,6 +6,7 @@ import { yieldToEventLoop } from '../../../store/shared/event-loop.ts'
 import type { DomainName } from '../../../values/domain-name.ts'
 import { ApiError, SESSION_ERRORS } from '../../http/errors.ts'
 import { readTextParameter } from '../../http/parameters.ts'
+import { answerJson } from '../answer-json.ts'
 import type { Endpoint, EndpointCall, EndpointResult } from '../endpoint.ts'
 import { CURSOR_ERRORS, indexPositionText, pageBody, parseIndexPosition, readPage } from '../paging.ts'
 import { requireCompleteIndex } from '../pdns.ts'
@@ -23,7 +24,6 @@ import {
   UtcInstantSchema,
   yesNoSchema,
 } from '../schema.ts'
-import { answerJson } from './answer-json.ts'
 import { FilterParameterSchemas, type NameFilters, readFilters } from './filters.ts'
 
 const DEFAULT_ROWS = 100

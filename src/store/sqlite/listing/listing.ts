@@ -17,7 +17,7 @@ import { connectSqlite } from '../database/connection.ts'
 import { createEmptyFile } from '../database/folder.ts'
 import { writeAheadLogOf } from '../database/write-ahead-log.ts'
 import { mergePendingNames } from './pending-names.ts'
-import { LISTING_CACHE_KIBIBYTES, LISTING_PAGE_NAMES } from './row-part.ts'
+import { LISTING_CACHE_KIBIBYTES, LISTING_PAGE_NAMES, pagesAfter } from './row-part.ts'
 import { openLocalRows, openRowThread, type RowPages, type RowSource } from './row-source.ts'
 
 export type ListingLimits = {
@@ -87,7 +87,7 @@ function nameListingOf(store: ListedStore, startedAt: Instant, options: ListingO
         await Promise.all(opened.map((source) => source.close()))
       } finally {
         database.close()
-        removeFiles(dirname(path), (name) => name.startsWith(`${basename(temporary)}-`))
+        for (const file of temporaryFiles(temporary, MAX_THREADS)) rmSync(file, { force: true })
       }
     },
   }
@@ -95,12 +95,9 @@ function nameListingOf(store: ListedStore, startedAt: Instant, options: ListingO
 
 async function* namePages(database: DatabaseSync, { signal }: ListingOptions): AsyncGenerator<ListingPage> {
   const read = database.prepare(READ_NAMES_PAGE)
-  for (let after = ''; ; ) {
+  for (const page of pagesAfter((after) => read.get(after), '')) {
     signal.throwIfAborted()
-    const page = { ...read.get(after) } as ListingPage
-    if (page.rows > 0) yield page
-    if (page.rows < LISTING_PAGE_NAMES) return
-    after = page.last
+    yield page
   }
 }
 
@@ -118,7 +115,7 @@ async function prepareRows(
   const { last } = database.prepare('select coalesce(max(id), 0) as last from facts').get() as { last: number }
   const isLarge = last >= limits.minFactsForThreads
   const count = isLarge ? Math.min(MAX_THREADS, availableParallelism()) : 1
-  const files = Array.from({ length: count }, (_, part) => `${temporary}-${part}`)
+  const files = temporaryFiles(temporary, count)
   for (const file of files) createEmptyFile(file)
   const failure = new AbortController()
   const either = AbortSignal.any([signal, failure.signal])
@@ -171,15 +168,18 @@ function temporaryPath(path: string): string {
   return `${path}-temporary`
 }
 
-/** Removes the files that killed listings left, also those of former releases. */
-function removeLeftFiles(path: string): void {
-  const prefix = basename(temporaryPath(path))
-  removeFiles(dirname(path), (name) => name.startsWith(prefix) && TEMPORARY_END.test(name.slice(prefix.length)))
+/** The files of the first parts of a listing. */
+function temporaryFiles(temporary: string, parts: number): string[] {
+  return Array.from({ length: parts }, (_, part) => `${temporary}-${part}`)
 }
 
-function removeFiles(folder: string, isRemoved: (name: string) => boolean): void {
-  for (const entry of readdirSync(folder, { withFileTypes: true }))
-    if (entry.isFile() && isRemoved(entry.name)) rmSync(join(folder, entry.name), { force: true })
+/** Removes the files that killed listings left, also those of former releases. */
+function removeLeftFiles(path: string): void {
+  const [folder, prefix] = [dirname(path), basename(temporaryPath(path))]
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const isLeft = entry.name.startsWith(prefix) && TEMPORARY_END.test(entry.name.slice(prefix.length))
+    if (isLeft && entry.isFile()) rmSync(join(folder, entry.name), { force: true })
+  }
 }
 
 function namesPerRange(names: number, { minNamesPerRange }: ListingLimits): number {

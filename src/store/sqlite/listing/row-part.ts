@@ -3,7 +3,7 @@
  * ranges of all parts and reads their pages. SQLite formats the lines. One thread has one part.
  */
 
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { NO_FACTS } from '../../../apply/crawl-state.ts'
 import type { DomainName } from '../../../values/domain-name.ts'
@@ -38,7 +38,9 @@ export const READ_ROWS_PAGE = `select count(*) as rows, min(name) as first, max(
 export class RowPart {
   readonly #database: DatabaseSync
   readonly #starts: readonly DomainName[]
-  #readRange: ((range: number) => Generator<ListingPage, void>) | null = null
+  #readRange: RangeReader | null = null
+  /** The range whose pages are read. */
+  #pages: ReturnType<RangeReader> | null = null
 
   /** The temporary file must be empty. */
   constructor({ store, file, starts }: RowPartOptions) {
@@ -52,7 +54,10 @@ export class RowPart {
     }
   }
 
-  /** Writes the facts with numbers above `from`, up to `to`, to the file. Yields the number that it has reached. */
+  /**
+   * Writes the facts with numbers above `from`, up to `to`, to the file, and releases it at the end, so that all parts can
+   * read it. Yields the number that it has reached.
+   */
   *collect(from: number, to: number): Generator<number, void> {
     const insertLines = this.#database.prepare(
       `insert into temporary.line (range, id, name, fields)
@@ -64,46 +69,57 @@ export class RowPart {
       insertLines.run(id, reached)
       yield reached
     }
-  }
-
-  /** Reads the files of all parts from now on: all of them have collected their facts and detached their file. */
-  open(files: readonly string[]): void {
-    for (const [part, file] of files.entries()) {
-      const existing = `${pathToFileURL(file)}?mode=rw` // without a file there would be a new one, with no lines
-      this.#database.prepare(`attach ? as part${part}`).run(existing)
-    }
-    const lines = files.map((_, part) => `select name, fields from part${part}.line where range = ?1`)
-    const sort = this.#database.prepare(
-      `insert into sorted_line (name, fields) select name, fields from (${lines.join(' union all ')}) order by name`,
-    )
-    const before = this.#database.prepare('select max(name) as name from sorted_name where name < ?')
-    const read = this.#database.prepare(READ_ROWS_PAGE)
-    const [database, starts] = [this.#database, this.#starts]
-    this.#readRange = function* (range) {
-      database.exec('delete from sorted_line')
-      sort.run(range)
-      let after = before.get(starts[range]!)!.name as string | null
-      for (let rows = LISTING_PAGE_NAMES; rows === LISTING_PAGE_NAMES; ) {
-        const page = { ...read.get(after ?? '', starts[range + 1] ?? null) } as ListingPage
-        if (page.rows > 0) yield page
-        rows = page.rows
-        after = page.last
-      }
-    }
-  }
-
-  /** Releases the file, so that all parts can read it. */
-  detach(): void {
     this.#database.exec('detach temporary')
   }
 
-  /** Sorts a range, and reads its pages. */
-  pages(range: number): Generator<ListingPage, void> {
-    return this.#readRange!(range)
+  /** Reads the files of all parts from now on. All of them have collected their facts. */
+  open(files: readonly string[]): void {
+    this.#readRange = rangeReader(this.#database, files, this.#starts)
+  }
+
+  /** The first page of a range, or the next one of the same (null). Undefined at its end. */
+  next(range: number | null): ListingPage | undefined {
+    if (range !== null) this.#pages = this.#readRange!(range)
+    return this.#pages!.next().value
   }
 
   close(): void {
     this.#database.close()
+  }
+}
+
+/** Reads pages, each after a name, until one is not full. */
+export function* pagesAfter(
+  read: (after: string) => ReturnType<StatementSync['get']>,
+  from: string,
+): Generator<ListingPage, undefined> {
+  for (let after = from; ; ) {
+    const page = { ...read(after) } as ListingPage
+    if (page.rows > 0) yield page
+    if (page.rows < LISTING_PAGE_NAMES) return
+    after = page.last
+  }
+}
+
+type RangeReader = (range: number) => Generator<ListingPage, undefined>
+
+/** Returns a function that sorts a range of the files, and reads its pages. */
+function rangeReader(database: DatabaseSync, files: readonly string[], starts: readonly DomainName[]): RangeReader {
+  for (const [part, file] of files.entries()) {
+    const existing = `${pathToFileURL(file)}?mode=rw` // without a file there would be a new one, with no lines
+    database.prepare(`attach ? as part${part}`).run(existing)
+  }
+  const lines = files.map((_, part) => `select name, fields from part${part}.line where range = ?1`)
+  const sort = database.prepare(
+    `insert into sorted_line (name, fields) select name, fields from (${lines.join(' union all ')}) order by name`,
+  )
+  const before = database.prepare('select max(name) as name from sorted_name where name < ?')
+  const read = database.prepare(READ_ROWS_PAGE)
+  return function* (range) {
+    database.exec('delete from sorted_line')
+    sort.run(range)
+    const { name } = before.get(starts[range]!) as { name: DomainName | null }
+    return yield* pagesAfter((after) => read.get(after, starts[range + 1] ?? null), name ?? '')
   }
 }
 

@@ -27,7 +27,6 @@ export interface RowSource {
 
 export function openLocalRows(options: RowPartOptions, signal: AbortSignal): RowSource {
   const part = new RowPart(options)
-  let openedRange: Generator<ListingPage, void> | null = null
   return {
     async collect(from, to, onReached) {
       for (const reached of part.collect(from, to)) {
@@ -35,15 +34,13 @@ export function openLocalRows(options: RowPartOptions, signal: AbortSignal): Row
         await yieldToEventLoop()
         signal.throwIfAborted()
       }
-      part.detach()
     },
     open: async (files) => part.open(files),
     async pages(range) {
       await yieldToEventLoop()
       signal.throwIfAborted()
-      if (range !== null) openedRange = part.pages(range)
-      const next = openedRange!.next()
-      return { pages: next.done ? [] : [next.value], more: !next.done }
+      const page = part.next(range)
+      return { pages: page === undefined ? [] : [page], more: page !== undefined }
     },
     close: async () => part.close(),
   }

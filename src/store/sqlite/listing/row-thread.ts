@@ -19,7 +19,6 @@ const PAGES_PER_REPLY = 4
 
 const rowThreadPort = parentPort!
 let openedPart: RowPart | null = null
-let openedRange: Generator<ListingPage, void> | null = null
 
 rowThreadPort.on('message', (request: RowRequest) => {
   try {
@@ -35,24 +34,19 @@ rowThreadPort.on('message', (request: RowRequest) => {
 /** Does what is requested. Returns the pages, none for a request of something else. */
 function pagesFor(request: RowRequest): ListingPage[] {
   openedPart ??= new RowPart(workerData as RowPartOptions)
-  if ('pages' in request) {
-    if (request.pages !== null) openedRange = openedPart.pages(request.pages)
-    return nextPages(openedRange!)
-  }
+  if ('pages' in request) return nextPages(openedPart, request.pages)
   if ('open' in request) openedPart.open(request.open)
   else if ('close' in request) openedPart.close()
   else {
     const { from, to } = request.collect
     for (const reached of openedPart.collect(from, to)) rowThreadPort.postMessage({ reached } satisfies RowReply)
-    openedPart.detach()
   }
   return []
 }
 
-function nextPages(range: Generator<ListingPage, void>): ListingPage[] {
+function nextPages(part: RowPart, range: number | null): ListingPage[] {
   const pages: ListingPage[] = []
-  for (let next = range.next(); ; next = range.next()) {
-    if (next.done) return pages
-    if (pages.push(next.value) === PAGES_PER_REPLY) return pages
-  }
+  for (let page = part.next(range); page !== undefined; page = part.next(null))
+    if (pages.push(page) === PAGES_PER_REPLY) break
+  return pages
 }

@@ -9,7 +9,6 @@ import {
   checkKnownNameKeys,
   checkNames,
   checkRuns,
-  SLICE_GROWTH,
 } from '../../../inverse/check.ts'
 import { certificateFillOf, certificatesPerSlice, checkCertificates } from '../../../inverse/check-certificates.ts'
 import {
@@ -21,6 +20,7 @@ import {
   type InverseCheckAnswer,
   type InverseCheckRequest,
   namesPerSlice,
+  SLICE_GROWTH,
 } from '../../../inverse/check-entries.ts'
 import { NEWEST_STATES_COLUMNS } from '../../../inverse/name-events.ts'
 import type { InverseRun } from '../../../port/inverse.ts'
@@ -199,14 +199,8 @@ export async function checkKeysOfNames(
   )
   const [fill] = await session.rows<{ value: string }>(CHECK_NAME_FILL)
   const filled = rows.filter((row) => fill === undefined || isKeyFilled(row, fill.value))
-  const faults = await answered(
-    session,
-    shards,
-    checkKnownNameKeys(
-      filled.map((row) => row.name),
-      limit,
-    ),
-  )
+  const names = filled.map((row) => row.name)
+  const faults = await answered(session, shards, checkKnownNameKeys(names, limit))
   const last = rows.at(-1)
   return checkSlice(faults, rows.length, last && JSON.stringify([last.part, last.slot, last.name]))
 }

@@ -9,7 +9,6 @@ import {
   checkKnownNameKeys,
   checkNames,
   checkRuns,
-  SLICE_GROWTH,
 } from '../../../inverse/check.ts'
 import { certificateFillOf, certificatesPerSlice, checkCertificates } from '../../../inverse/check-certificates.ts'
 import {
@@ -21,6 +20,7 @@ import {
   type InverseCheck,
   type InverseCheckRequest,
   namesPerSlice,
+  SLICE_GROWTH,
   type StateRequest,
 } from '../../../inverse/check-entries.ts'
 import { NEWEST_STATES_COLUMNS } from '../../../inverse/name-events.ts'
