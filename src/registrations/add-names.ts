@@ -28,8 +28,6 @@ type PlacedName = { name: DomainName; slot: number; place: number }
 
 /** Names per transaction, as in an import. */
 const ADD_NAMES_BATCH = 2_000
-/** Concurrent transactions: if the store is another process, one is prepared while another is written. */
-const CONCURRENT_TRANSACTIONS = 2
 
 /** Adds the names batch by batch. A batch has each name once. If it runs again, it changes only the due times. */
 export async function addNames(
@@ -72,7 +70,7 @@ async function insertUnknown(
       newNames += inserted
     }
   }
-  const settled = await Promise.allSettled(Array.from({ length: CONCURRENT_TRANSACTIONS }, insertRest))
+  const settled = await Promise.allSettled(Array.from({ length: store.observations.usefulSaves }, insertRest))
   for (const each of settled) if (each.status === 'rejected') throw each.reason
   return newNames
 }

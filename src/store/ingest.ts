@@ -51,9 +51,6 @@ type IngestBatch = {
 /** Names per transaction: about 50 milliseconds of work, so that other writers are not blocked. */
 const NAMES_PER_TRANSACTION = 2000
 
-/** Concurrent transactions: if the store is another process, one is prepared while another is written. */
-const CONCURRENT_TRANSACTIONS = 2
-
 /**
  * Applies a batch in its order and resolves when it is written, with one outcome per observation. A larger batch costs
  * less per observation, because its names are processed in the order of the store.
@@ -84,7 +81,7 @@ export async function ingestPrepared(
       while (pending.length > 0) pending = await applyGroups(store, pending, { rows: batch, order, outcomes, options })
     }
   }
-  await settleAll(Array.from({ length: CONCURRENT_TRANSACTIONS }, applyRest))
+  await settleAll(Array.from({ length: store.observations.usefulSaves }, applyRest))
   return outcomes
 }
 
@@ -124,23 +121,32 @@ async function applyGroups(
   groups: NameGroup[],
   batch: IngestBatch,
 ): Promise<NameGroup[]> {
-  const { rows, order, outcomes, options } = batch
-  const drafts = await startDrafts(observations, groups, batch)
-  const changes: Change[] = []
-  for (const [index, { from, to }] of groups.entries()) {
-    const draft = drafts[index]!
-    for (let place = from; place < to; place++) {
-      const index = order[place]!
-      outcomes[index] = applyObservation(draft, rows[index]!)
-    }
-    const change = changeOf(draft)
-    if (change) changes.push(change)
-  }
-  changes.push(...(await revealedChanges(observations, groups, batch)))
-  if (changes.length === 0) return []
+  const { order, outcomes, options } = batch
+  const start = await readStates(observations, groups, batch)
+  const revealed = await revealedChanges(observations, groups, batch)
+  const changes = { [Symbol.iterator]: () => changesOf(groups, batch, start, revealed) }
   const { rejected, lost } = await observations.save(changes, options.leases)
   for (const { from, to } of groupsOf(lost, groups)) for (const index of order.slice(from, to)) outcomes[index] = 'lost'
   return groupsOf(rejected, groups)
+}
+
+/**
+ * Applies the observations of each name when its change is read, and not before. So the objects of a name are garbage
+ * soon after, where those of a whole transaction would be copied by the garbage collector.
+ */
+function* changesOf(
+  groups: readonly NameGroup[],
+  { rows, order, outcomes }: IngestBatch,
+  start: (index: number) => ObservationDraft,
+  revealed: readonly Change[],
+): Generator<Change, void> {
+  for (const [index, { from, to }] of groups.entries()) {
+    const draft = start(index)
+    for (const row of order.slice(from, to)) outcomes[row] = applyObservation(draft, rows[row]!)
+    const change = changeOf(draft)
+    if (change) yield change
+  }
+  yield* revealed
 }
 
 /** Returns the changes that add revealed names. If another writer adds one first, its change is rejected. */
@@ -162,12 +168,15 @@ function groupsOf(names: readonly DomainName[], groups: readonly NameGroup[]): N
   return groups.filter(({ name }) => chosen.has(name))
 }
 
-/** One draft per name. Reads the facts only of names with a changed fingerprint. */
-async function startDrafts(
+/**
+ * Reads the states of the names, and the facts only of names with a changed fingerprint. Returns a function that starts
+ * the draft of a name by its index.
+ */
+async function readStates(
   observations: Store['observations'],
   groups: readonly NameGroup[],
   { rows, order, options }: IngestBatch,
-): Promise<ObservationDraft[]> {
+): Promise<(index: number) => ObservationDraft> {
   const crawlStates = await observations.crawlStates(groups.map(({ name }) => name))
   const isChanged = (state: CrawlState, { from, to }: NameGroup): boolean => {
     for (let place = from; place < to; place++) if (differs(state, rows[order[place]!]!)) return true
@@ -176,5 +185,8 @@ async function startDrafts(
   const changed = crawlStates.filter((state, index) => state.version > 0 && isChanged(state, groups[index]!))
   const currents = changed.length === 0 ? [] : await observations.currentFacts(changed.map(({ name }) => name))
   const currentByName = new Map(changed.map(({ name }, index) => [name, currents[index]!]))
-  return crawlStates.map((state) => startDraft(state, currentByName.get(state.name), options.intervals))
+  return (index) => {
+    const state = crawlStates[index]!
+    return startDraft(state, currentByName.get(state.name), options.intervals)
+  }
 }

@@ -93,7 +93,7 @@ test('a domain is added in the transaction of the probe that reveals it, also ou
     ...store.observations,
     async save(changes, leases) {
       const written = await store.observations.save(changes, leases)
-      if (!changes.some(({ state }) => state.name === 'seed.test' && state.clocks[0]! > 0)) return written
+      if (![...changes].some(({ state }) => state.name === 'seed.test' && state.clocks[0]! > 0)) return written
       saves++
       const states = await store.observations.crawlStates(targets.map(named))
       assert.ok(leases !== undefined && states.every(({ version, due }) => version > 0 && due === 0))

@@ -46,7 +46,8 @@ export class Witness {
       },
       observations: {
         ...observations,
-        save: async (changes, leases) => {
+        save: async (given, leases) => {
+          const changes = [...given]
           const result = await observations.save(changes, leases)
           this.refused.saves += result.lost.length
           const dropped = new Set([...result.rejected, ...result.lost])

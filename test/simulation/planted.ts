@@ -48,7 +48,8 @@ export const FAULTS: readonly PlantedFault[] = [
   {
     name: 'one batch of observations is two transactions',
     store: changed('observations', ({ save }) => ({
-      async save(changes, leases) {
+      async save(given, leases) {
+        const changes = [...given]
         if (changes.length < 2) return save(changes, leases)
         const first = await save(changes.slice(0, 1), leases)
         const rest = await save(changes.slice(1), leases)

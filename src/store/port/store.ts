@@ -58,6 +58,8 @@ export interface Store {
 
 /** For writers of observations. */
 export interface ObservationStore {
+  /** How many saves a writer of many names has in progress: more than one if another process writes them. */
+  readonly usefulSaves: number
   /** The crawl states in the order of `names`; version 0 and no clocks for an unknown name. */
   crawlStates(names: readonly DomainName[]): Promise<CrawlState[]>
   /** The current facts in the order of `names`; `NO_FACTS` for a name without facts. */
@@ -66,9 +68,9 @@ export interface ObservationStore {
    * Writes the changes in one transaction, at most one per name. If the version of a change is not the stored one, the
    * store rejects it and returns its name in `rejected`: read, apply and save again. With `leases`, changes outside of
    * the ranges of valid leases are dropped, and their names returned in `lost`. A change that only adds an unknown name
-   * needs no lease.
+   * needs no lease. The store may read the changes more than once, and within the transaction.
    */
-  save(changes: readonly Change[], leases?: readonly Lease[]): Promise<SaveResult>
+  save(changes: Iterable<Change>, leases?: readonly Lease[]): Promise<SaveResult>
   /**
    * Adds certificates that logs have published, each once, with the names by which they are found. Returns how many
    * were unknown.

@@ -157,6 +157,7 @@ export function postgresObservations(database: Database, now?: () => Instant): O
   const takeIds = idAllocator(read)
   const known = new KnownWatches()
   return {
+    usefulSaves: 2, // one is prepared while the server writes the other
     async crawlStates(names) {
       const rows = await readByShard<RowWithName<CrawlStateRow>>(READ_CRAWL_STATES, names)
       const byName = new Map(rows.map((row) => [row.name, row]))
@@ -167,7 +168,9 @@ export function postgresObservations(database: Database, now?: () => Instant): O
       const byName = new Map(rows.map((row) => [row.name, unpackFacts(row.name, row)]))
       return names.map((name) => byName.get(name) ?? NO_FACTS)
     },
-    async save(changes, leases) {
+    async save(given, leases) {
+      const changes = [...given]
+      if (changes.length === 0) return { rejected: [], lost: [] }
       const writtenCount = changes.filter(({ facts }) => facts !== null).length
       const ids = await takeIds(writtenCount)
       const offers = changes.map((change) => ({ change, id: change.facts ? ids.pop()! : null }))

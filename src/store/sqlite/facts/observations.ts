@@ -66,6 +66,7 @@ export function sqliteObservations(
     currentFactsOf(name, current.get(slotOf(name), name) as FactsRow | undefined)
   // One transaction per batch: the locks of a read cost as much as reading a crawl state.
   return {
+    usefulSaves: 1,
     crawlStates: async (names) => readTransaction(database, () => names.map(readCrawlState)),
     currentFacts: async (names) => readTransaction(database, () => names.map(readCurrent)),
     save: async (changes, leases) => log.whenBounded(() => writeTransaction(database, () => save(changes, leases))),
@@ -121,7 +122,7 @@ function versionCheck(database: DatabaseSync): (crawlState: CrawlState, id: numb
 function changeSaver(
   database: DatabaseSync,
   beginEvents: BeginEvents,
-): (changes: readonly Change[], leases?: readonly Lease[]) => SaveResult {
+): (changes: Iterable<Change>, leases?: readonly Lease[]) => SaveResult {
   const writeIfUnchanged = versionCheck(database)
   const validLease = database.prepare(
     'select 1 from slot_lease where slot_range = ? and fence = ? and holder is not null',
