@@ -66,12 +66,15 @@ type PackedClocks = { clock: Instant; otherClocks: Uint8Array | null }
 
 /** `numbers`: the stored number of each index of `Clocks`. */
 export function clockCodec(numbers: readonly number[]) {
-  const added = [...numbers.keys()].filter((index) => numbers[index]! >= FIRST_ADDED_PART_NUMBER)
+  const isAdded = numbers.map((number) => number >= FIRST_ADDED_PART_NUMBER)
   const indexOf = new Map(numbers.map((number, index) => [number, index]))
   return {
     pack(clocks: Clocks): PackedClocks {
-      const clock = Math.max(...clocks)
-      const listed = [...clocks.keys()].filter((index) => clocks[index] !== (added.includes(index) ? 0 : clock))
+      let clock = 0
+      for (const each of clocks) if (each > clock) clock = each
+      const listed: number[] = []
+      for (let index = 0; index < clocks.length; index++)
+        if (clocks[index] !== (isAdded[index] ? 0 : clock)) listed.push(index)
       if (listed.length === 0) return { clock, otherClocks: null }
       const otherClocks = Buffer.alloc(listed.length * CLOCK_ENTRY_BYTES)
       for (const [entry, index] of listed.entries()) {
@@ -82,8 +85,7 @@ export function clockCodec(numbers: readonly number[]) {
     },
     /** Ignores unknown numbers: a newer release has written them. */
     unpack(clock: Instant, otherClocks: Uint8Array | null): Instant[] {
-      const clocks = new Array<Instant>(numbers.length).fill(clock)
-      for (const index of added) clocks[index] = 0
+      const clocks = isAdded.map((isZero) => (isZero ? 0 : clock))
       if (otherClocks === null) return clocks
       const bytes = Buffer.from(otherClocks.buffer, otherClocks.byteOffset, otherClocks.byteLength)
       for (let offset = 0; offset < bytes.length; offset += CLOCK_ENTRY_BYTES) {
