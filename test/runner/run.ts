@@ -20,7 +20,13 @@ const GROUPS_AT_ONCE = 6
 
 const preloaded = ['memory-folder.ts', 'untracked-promises.ts'].map((name) => join(import.meta.dirname, name))
 const named = process.argv.slice(2)
-const paths = named.length > 0 ? named : globSync('test/**/*.test.ts', { cwd: ROOT }).sort()
+const all = globSync('test/**/*.test.ts', { cwd: ROOT }).sort()
+const paths = named.length > 0 ? named.map((path) => relative(ROOT, resolve(path))) : all
+for (const path of paths) {
+  if (all.includes(path)) continue
+  console.error(`${path} is no test file: name files of test/ that end with .test.ts`)
+  process.exit(2)
+}
 
 /** Kills a group if one of its files runs for too long. It writes its process and the file when the file begins. */
 function killLate(folder: string): void {

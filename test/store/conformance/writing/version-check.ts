@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import type { Change } from '../../../../src/apply/change.ts'
 import { ingest } from '../../../../src/store/ingest.ts'
+import type { Store } from '../../../../src/store/port/store.ts'
 import { Model } from '../../model.ts'
 import { agree } from '../answers.ts'
 import type { Engine } from '../engine.ts'
@@ -94,5 +95,43 @@ export function gate(engine: Engine): void {
       await agree(store, new Model(NOW), QUESTION)
     }
     assert.deepEqual((await store.observations.save([good!])).rejected, [])
+  })
+
+  testWithStore(engine, 'changes that fail while they are read are not written', async (store) => {
+    const [good] = await changesOf(store, [on('one.example', 1, '192.0.2.1')])
+    const failing = {
+      *[Symbol.iterator]() {
+        yield good!
+        throw new Error('planted')
+      },
+    }
+    await assert.rejects(store.observations.save(failing), /planted/)
+    await agree(store, new Model(NOW), QUESTION)
+    assert.deepEqual((await store.observations.save([good!])).rejected, [])
+  })
+
+  testWithStore(engine, 'a save that is repeated, as after a full disk, writes the same', async (store) => {
+    const batch = [
+      on('one.example', 1, '192.0.2.1'),
+      on('one.example', 2, '192.0.2.2'),
+      on('one.example', 1, '192.0.2.3'),
+      on('two.example', 1, '192.0.2.2'),
+      on('two.example', 2, '192.0.2.2'),
+    ]
+    const repeating: Pick<Store, 'observations' | 'now'> = {
+      now: () => store.now(),
+      observations: {
+        ...store.observations,
+        async save(changes, leases) {
+          assert.deepEqual([...changes], [...changes])
+          return store.observations.save(changes, leases)
+        },
+      },
+    }
+    const model = new Model(NOW)
+    const expected = ['applied', 'applied', 'stale', 'applied', 'unchanged']
+    assert.deepEqual(await ingest(repeating, batch), expected)
+    for (const observation of batch) model.observe(observation)
+    await agree(store, model, QUESTION)
   })
 }
