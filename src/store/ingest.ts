@@ -131,8 +131,8 @@ async function applyGroups(
 }
 
 /**
- * Applies the observations of each name when its change is read, and not before. So the objects of a name are garbage
- * soon after, where those of a whole transaction would be copied by the garbage collector.
+ * Applies the observations of each name when its change is read, so that its objects are garbage soon after. Those of a
+ * whole transaction would live long enough for the garbage collector to copy them.
  */
 function* changesOf(
   groups: readonly NameGroup[],

@@ -46,13 +46,12 @@ export class Witness {
       },
       observations: {
         ...observations,
-        save: async (given, leases) => {
-          const changes = [...given]
+        save: async (changes, leases) => {
           const result = await observations.save(changes, leases)
           this.refused.saves += result.lost.length
           const dropped = new Set([...result.rejected, ...result.lost])
           const fences = new Map(leases?.map((lease) => [lease.range, lease]))
-          for (const { name } of changes.map(({ state }) => state)) {
+          for (const { name } of [...changes].map(({ state }) => state)) {
             if (dropped.has(name)) continue
             const lease = fences.get(rangeOf(name))
             if (lease === undefined || isOld(lease)) this.violations.push(`${name} was written with an old fence`)

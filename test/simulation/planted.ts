@@ -36,9 +36,10 @@ export const FAULTS: readonly PlantedFault[] = [
         ...store,
         observations: {
           ...store.observations,
-          async save(...values) {
+          async save(changes, leases) {
             await late?.()
-            late = () => save(...values)
+            const kept = [...changes]
+            late = () => save(kept, leases)
             return { rejected: [], lost: [] }
           },
         },

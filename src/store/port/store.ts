@@ -68,7 +68,8 @@ export interface ObservationStore {
    * Writes the changes in one transaction, at most one per name. If the version of a change is not the stored one, the
    * store rejects it and returns its name in `rejected`: read, apply and save again. With `leases`, changes outside of
    * the ranges of valid leases are dropped, and their names returned in `lost`. A change that only adds an unknown name
-   * needs no lease. The store may read the changes more than once, and within the transaction.
+   * needs no lease. The store reads all changes before it resolves, and may read them more than once and within the
+   * transaction: each read yields equal changes and calls no method of the store. So a generator object is not enough.
    */
   save(changes: Iterable<Change>, leases?: readonly Lease[]): Promise<SaveResult>
   /**

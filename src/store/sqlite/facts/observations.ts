@@ -64,9 +64,9 @@ export function sqliteObservations(
     unpackCrawlState(name, crawlStateRow(crawlState.get(slotOf(name), name) as CrawlStateValues | undefined))
   const readCurrent = (name: DomainName): CurrentFacts =>
     currentFactsOf(name, current.get(slotOf(name), name) as FactsRow | undefined)
-  // One transaction per batch: the locks of a read cost as much as reading a crawl state.
   return {
     usefulSaves: 1,
+    // One transaction per batch: the locks of a read cost as much as reading a crawl state.
     crawlStates: async (names) => readTransaction(database, () => names.map(readCrawlState)),
     currentFacts: async (names) => readTransaction(database, () => names.map(readCurrent)),
     save: async (changes, leases) => log.whenBounded(() => writeTransaction(database, () => save(changes, leases))),
