@@ -2,6 +2,7 @@
 
 import type { CrawlState } from '../apply/crawl-state.ts'
 import { freshNameChange } from '../apply/fresh-name.ts'
+import { saveInTurns } from '../store/ingest.ts'
 import type { Store } from '../store/port/store.ts'
 import { type DomainName, slotOf } from '../values/domain-name.ts'
 import { type Day, type Instant, numberOfDay } from '../values/time.ts'
@@ -70,8 +71,7 @@ async function insertUnknown(
       newNames += inserted
     }
   }
-  const settled = await Promise.allSettled(Array.from({ length: store.observations.usefulSaves }, insertRest))
-  for (const each of settled) if (each.status === 'rejected') throw each.reason
+  await saveInTurns(store, insertRest)
   return newNames
 }
 

@@ -81,13 +81,20 @@ export async function ingestPrepared(
       while (pending.length > 0) pending = await applyGroups(store, pending, { rows: batch, order, outcomes, options })
     }
   }
-  await settleAll(Array.from({ length: store.observations.usefulSaves }, applyRest))
+  await saveInTurns(store, applyRest)
   return outcomes
 }
 
-/** Waits for all tasks, even if one fails; then throws the first failure. */
-async function settleAll(tasks: readonly Promise<void>[]): Promise<void> {
-  for (const settled of await Promise.allSettled(tasks)) if (settled.status === 'rejected') throw settled.reason
+/**
+ * Starts `saveRest` as often as the store has use for, so that the calls share what is left to save. Waits for all, even
+ * if one fails; then throws the first failure.
+ */
+export async function saveInTurns(
+  { observations }: Pick<Store, 'observations'>,
+  saveRest: () => Promise<void>,
+): Promise<void> {
+  const calls = Array.from({ length: observations.usefulSaves }, saveRest)
+  for (const settled of await Promise.allSettled(calls)) if (settled.status === 'rejected') throw settled.reason
 }
 
 /** Returns the indexes of the chosen rows, by slot, then by name, then in the order of the batch. */
@@ -142,7 +149,10 @@ function* changesOf(
 ): Generator<Change, void> {
   for (const [index, { from, to }] of groups.entries()) {
     const draft = start(index)
-    for (const row of order.slice(from, to)) outcomes[row] = applyObservation(draft, rows[row]!)
+    for (let place = from; place < to; place++) {
+      const row = order[place]!
+      outcomes[row] = applyObservation(draft, rows[row]!)
+    }
     const change = changeOf(draft)
     if (change) yield change
   }

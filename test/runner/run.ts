@@ -22,9 +22,9 @@ const preloaded = ['memory-folder.ts', 'untracked-promises.ts'].map((name) => jo
 const named = process.argv.slice(2)
 const all = globSync('test/**/*.test.ts', { cwd: ROOT }).sort()
 const paths = named.length > 0 ? named.map((path) => relative(ROOT, resolve(path))) : all
-for (const path of paths) {
-  if (all.includes(path)) continue
-  console.error(`${path} is no test file: name files of test/ that end with .test.ts`)
+const unknown = paths.find((path) => !all.includes(path))
+if (unknown !== undefined) {
+  console.error(`${unknown} is no test file: name files of test/ that end with .test.ts`)
   process.exit(2)
 }
 
@@ -53,7 +53,7 @@ function writeGroups(folder: string): string[] {
 }
 
 /** The files whose suites have no result yet. */
-const unfinished = new Set(paths.map((path) => relative(ROOT, resolve(ROOT, path))))
+const unfinished = new Set(paths)
 const folder = mkdtempSync(join(tmpdir(), 'domaindex-groups-'))
 setInterval(killLate, LATE_CHECK_MS, folder).unref()
 process.on('exit', () => rmSync(folder, { recursive: true }))
