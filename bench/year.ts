@@ -245,7 +245,7 @@ async function checkHistories({ store, problems, first }: Year): Promise<void> {
     (night) => night === NIGHTS - 1 || startOfDay(addDays(first, night + 1)) + 43_200 >= kept,
   )
   for (const name of moving) {
-    const { A } = await store.facts.history(name as DomainName, ['A'], null, 1_000)
+    const { A } = (await store.facts.history(name as DomainName, ['A'], null, 1_000)).byType
     const shown = A.states.map(({ records }) => records)
     const wanted = expected.map((night) => JSON.stringify([{ ipv4_address: addressOf(night) }]))
     if (shown.join() !== wanted.join())

@@ -37,17 +37,17 @@ export async function readDnsAsOf(
   isAbsentNow: boolean,
 ): Promise<DnsAsOf> {
   const [clocks] = await facts.partClocks([name])
-  const found = await facts.history(name, RECORD_TYPES, moment + 1, 1)
+  const { byType } = await facts.history(name, RECORD_TYPES, moment + 1, 1)
   const states: DnsAsOf['states'] = {}
   const evidence = await Promise.all(
     RECORD_TYPES.map(async (type): Promise<Evidence | null> => {
-      const [state] = found[type].states
+      const [state] = byType[type].states
       if (state === undefined) return null
       const last = state.last_confirmed ?? Math.max(state.first_seen, clocks![CLOCK_INDEX[type]]!)
       const last_seen = await lastSeenOf(facts, name, type, { ...state, last }, moment)
       const { first_seen, records } = state
       states[type] = { first_seen, last_seen, records }
-      const absent = state.last_confirmed === null ? found[type].absent_since : null
+      const absent = state.last_confirmed === null ? byType[type].absent_since : null
       return {
         type,
         first_seen,
@@ -139,7 +139,7 @@ async function nextState(
   first_seen: Instant,
 ): Promise<PastState | null> {
   for (let read = 0, before: Instant | null = null; read < MAX_STATES; read += STATES_PER_READ) {
-    const { states, more }: History = (await facts.history(name, [type], before, STATES_PER_READ))[type]
+    const { states, more }: History = (await facts.history(name, [type], before, STATES_PER_READ)).byType[type]
     const place = states.findIndex((state) => state.first_seen <= first_seen)
     if (place > 0) return states[place - 1]!
     const last = states.at(-1)
@@ -165,7 +165,7 @@ export async function readFirstSeen(
     if (wanted.length === 0) continue
     let before = moment + 1
     for (let read = 0; ; read += STATES_PER_READ) {
-      const { states, more } = (await facts.history(name, [type], before, STATES_PER_READ))[type]
+      const { states, more } = (await facts.history(name, [type], before, STATES_PER_READ)).byType[type]
       for (const { first_seen, records } of states)
         for (const address of addressesIn(records)) if (wanted.includes(address)) firstSeen.set(address, first_seen)
       before = states.at(-1)?.first_seen ?? 0
@@ -209,7 +209,7 @@ export function readAddressPage(
 async function wasNewest(facts: FactsReader, span: InverseSpan, moment: Instant): Promise<boolean> {
   const { name, first, last } = span
   const data = span.data as Extract<InverseSpan['data'], { address: IpAddress }>
-  const found = (await facts.history(name, [data.type], moment + 1, 1))[data.type]
+  const found = (await facts.history(name, [data.type], moment + 1, 1)).byType[data.type]
   const [state] = found.states
   if (state === undefined || last < state.first_seen || !addressesIn(state.records).includes(data.address)) return false
   if (isAbsentAt(found, state, moment)) return false

@@ -36,16 +36,16 @@ async function recordChanges(
   since: Instant,
   limit: number,
 ): Promise<NameChanges> {
-  const found = await facts.history(name, RECORD_TYPES, null, limit)
+  const { byType } = await facts.history(name, RECORD_TYPES, null, limit)
   const interruptions = await Promise.all(RECORD_TYPES.map((type) => facts.interruptions(name, type, null, limit)))
   const changes: NameChange[] = interruptions.flat().map(({ seen_again }) => ({ type: 'status', at: seen_again }))
   for (const type of RECORD_TYPES) {
-    const { states, absent_since } = found[type]
+    const { states, absent_since } = byType[type]
     for (const [index, state] of states.entries())
       if (isRecordChange(type, states[index + 1], state)) changes.push({ type: 'records', at: state.first_seen })
     if (absent_since !== null) changes.push({ type: 'status', at: absent_since })
   }
-  return { changes, isCut: RECORD_TYPES.some((type) => isCut(found[type], since)) }
+  return { changes, isCut: RECORD_TYPES.some((type) => isCut(byType[type], since)) }
 }
 
 /** Whether a state differs from the one before as a watch sees it: not in the serial of an SOA alone. */

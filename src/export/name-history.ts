@@ -94,7 +94,7 @@ async function readTimelines(
       records: decodeRecords(type, records) as AnyRecord[],
     })
     for (let before = first_seen, more = count > 1; more; before = states.at(-1)!.first_seen) {
-      const page = (await reader.history(name, [type], before, ROWS_PER_READ))[type]
+      const page = (await reader.history(name, [type], before, ROWS_PER_READ)).byType[type]
       for (const { first_seen, last_confirmed, records } of page.states)
         states.push({ first_seen, last_seen: last_confirmed!, records: JSON.parse(records) as AnyRecord[] })
       more = page.more

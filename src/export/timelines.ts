@@ -28,10 +28,10 @@ export async function readTimelines(
   limit: number,
 ): Promise<TypeTimeline[]> {
   const [clocks] = await facts.partClocks([name])
-  const found = await facts.history(name, types, null, Math.min(limit, STATES_PER_READ))
+  const { byType } = await facts.history(name, types, null, Math.min(limit, STATES_PER_READ))
   return Promise.all(
     types.map(async (type) => {
-      const { states, more } = await readFurther(facts, name, type, found[type], limit)
+      const { states, more } = await readFurther(facts, name, type, byType[type], limit)
       const interruptions = states.length === 0 ? [] : await facts.interruptions(name, type, null, MAX_INTERRUPTIONS)
       const isCut = interruptions.length === MAX_INTERRUPTIONS
       const from = isCut ? interruptions.at(-1)!.seen_again : 0
@@ -59,7 +59,7 @@ async function readFurther(
   let length = lengthOf(states)
   while (more && states.length < limit && length < MAX_CHARACTERS) {
     const count = Math.min(STATES_PER_READ, limit - states.length)
-    const page = (await facts.history(name, [type], states.at(-1)!.first_seen, count))[type]
+    const page = (await facts.history(name, [type], states.at(-1)!.first_seen, count)).byType[type]
     states.push(...page.states)
     length += lengthOf(page.states)
     more = page.more
@@ -89,7 +89,7 @@ async function soaAt(
   name: DomainName,
   instant: Instant,
 ): Promise<SOARecord | null> {
-  const { SOA } = await facts.history(name, ['SOA'], instant + 1, 1)
+  const { SOA } = (await facts.history(name, ['SOA'], instant + 1, 1)).byType
   const [record] = JSON.parse(SOA.states[0]?.records ?? '[]') as SOARecord[]
   return record ?? null
 }

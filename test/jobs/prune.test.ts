@@ -158,8 +158,8 @@ test('a run that is stopped continues behind what it has done', async (t) => {
   assert.ok(left.names > 0 && left.names < names.length)
   assert.deepEqual(await pruned(world, retention), left)
   assert.deepEqual(await pruned(world, retention), NOTHING)
-  const history = await store.facts.history(names[0]!, ['TXT'], null, 9)
-  assert.equal(history.TXT.total, 1)
+  const { TXT } = (await store.facts.history(names[0]!, ['TXT'], null, 9)).byType
+  assert.equal(TXT.total, 1)
 })
 
 test('a run with a limited time ends after a search, and is complete after enough of them', async (t) => {

@@ -16,10 +16,10 @@ export function modelView(facts: Model, name: DomainName): string {
 }
 
 export async function storeView(facts: FactsReader, name: DomainName): Promise<string> {
-  const history = await facts.history(name, RECORD_TYPES, null, MAX_STATES)
+  const { byType } = await facts.history(name, RECORD_TYPES, null, MAX_STATES)
   const [clocks] = await facts.partClocks([name])
   const clockOf = (type: RecordType): Instant => clocks![CLOCK_INDEX[type]]!
-  return viewOf(name, await facts.lookup(name), (type) => history[type].states, clockOf)
+  return viewOf(name, await facts.lookup(name), (type) => byType[type].states, clockOf)
 }
 
 /** What watches of a name report if it changes. That a name cannot be resolved says nothing about it. */

@@ -121,11 +121,13 @@ export const dnshistory: Endpoint = {
     const limit = readLimitParameter(parameters, DEFAULT_STATE_LIMIT, maxLimit)
     const { type, before } = readHistoryPosition(call, query, requestedType)
     const types = type === null ? RECORD_TYPES : [type]
-    const found = await facts.history(query, types, before, limit)
-    const next = type === null ? null : nextHistoryPosition(found[type])
+    const { byType, lastObserved } = await facts.history(query, types, before, limit)
+    const next = type === null ? null : nextHistoryPosition(byType[type])
     const cursor = next === null ? null : nextCursor(call, { endpoint: 'dnshistory', query, type }, next)
-    const head = `"query":"${query}","rcode":200,"count":${countStates(found)},"max_limit":${maxLimit},"limit":${limit}`
-    return { body: [historyBody(head, found, cursor)], lastObserved: await facts.clocks(query) }
+    const { count, meta, result } = historyParts(byType)
+    const head = `"query":"${query}","rcode":200,"count":${count},"max_limit":${maxLimit},"limit":${limit}`
+    const cursorMember = cursor === null ? '' : `,"next":${cursor}`
+    return { body: [`{"meta":{${head},${meta}${cursorMember}},"result":{${result}}}`], lastObserved }
   },
 }
 
@@ -173,27 +175,36 @@ function nextHistoryPosition({ states, more }: History): string | null {
   return more && last !== undefined ? String(last.first_seen) : null
 }
 
-function countStates(found: HistoryByType): number {
-  return Object.values(found).reduce((sum, { states }) => sum + states.length, 0)
+/** What the body says about the types of a call. `meta`: the members after its start. */
+type HistoryParts = { count: number; meta: string; result: string }
+
+function historyParts(byType: HistoryByType): HistoryParts {
+  let count = 0
+  let totals = ''
+  let result = ''
+  const capped: string[] = []
+  const truncated: string[] = []
+  for (const type in byType) {
+    const { states, total, more } = byType[type as RecordType]!
+    const comma = totals === '' ? '' : ','
+    count += states.length
+    totals += `${comma}"${type}":${Math.min(total, MAX_TOTAL)}`
+    result += `${comma}"${type}":${historyStatesJson(states)}`
+    if (total > MAX_TOTAL) capped.push(type)
+    if (more) truncated.push(type)
+  }
+  const meta = `"totals":{${totals}}${typeList('totals_capped', capped)}${typeList('truncated', truncated)}`
+  return { count, meta, result }
 }
 
-/** The body: the start of `meta`, the histories, and the JSON of the cursor. */
-function historyBody(head: string, found: HistoryByType, cursor: string | null): string {
-  const entries = Object.entries(found)
-  const totals = entries.map(([type, { total }]) => `"${type}":${Math.min(total, MAX_TOTAL)}`).join()
-  const capped = typeList('totals_capped', entries, ({ total }) => total > MAX_TOTAL)
-  const truncated = typeList('truncated', entries, ({ more }) => more)
-  const next = cursor === null ? '' : `,"next":${cursor}`
-  const result = entries.map(([type, { states }]) => `"${type}":[${states.map(historyStateJson).join()}]`).join()
-  return `{"meta":{${head},"totals":{${totals}}${capped}${truncated}${next}},"result":{${result}}}`
-}
-
-/** A key of `meta` with the types for which a test is true; nothing if there are none. */
-function typeList(key: string, entries: readonly [string, History][], test: (history: History) => boolean): string {
-  const types = entries.filter(([, history]) => test(history)).map(([type]) => type)
+/** A key of `meta` with types; nothing if there are none. */
+function typeList(key: string, types: readonly string[]): string {
   return types.length === 0 ? '' : `,"${key}":${JSON.stringify(types)}`
 }
 
-function historyStateJson({ first_seen, records }: HistoryState): string {
-  return `{"first_seen":"${formatInstant(first_seen)}","records":${records}}`
+function historyStatesJson(states: readonly HistoryState[]): string {
+  let json = '['
+  for (const { first_seen, records } of states)
+    json += `${json === '[' ? '' : ','}{"first_seen":"${formatInstant(first_seen)}","records":${records}}`
+  return `${json}]`
 }

@@ -14,7 +14,7 @@ import { ApiError, type Envelope, overloadedError } from './errors.ts'
 import type { ApiReply, ApiRequest } from './exchange.ts'
 import { CACHED_HEADERS, COMMON_HEADERS, type Cors, corsHeaders, type Headers } from './headers.ts'
 import { acceptsGzip, bestCoding, type Coding } from './request.ts'
-import { bodyLength, chunksOf, endWithParts, type ResponseBody, sendInBatches } from './write-parts.ts'
+import { bodyLength, chunksOf, endWithParts, joinIfShort, type ResponseBody, sendInBatches } from './write-parts.ts'
 
 const gzipBuffer = promisify(gzip)
 const brotliBuffer = promisify(brotliCompress)
@@ -74,7 +74,7 @@ export async function sendResponse(
   response: ApiResponse,
 ): Promise<void> {
   const { socket } = request.raw
-  const { body } = response
+  const body = response.isShared ? response.body : joinIfShort(response.body)
   const common = response.isCached ? CACHED_HEADERS : COMMON_HEADERS
   const headers = ['Request-Id', request.id, ...common, ...crossOriginHeaders(context, request)]
   headers.push(...response.headers)

@@ -7,6 +7,20 @@ import { yieldToEventLoop } from '../../store/shared/event-loop.ts'
 /** A JSON text in parts. Encoded parts are UTF-8, so that a long text is not copied. An empty array means no body. */
 export type ResponseBody = readonly (string | Uint8Array)[]
 
+/** The maximum number of characters of a body that is written as one text. */
+const MAX_JOINED_CHARACTERS = 16_384
+
+/** A body of texts as one text if it is short. Copying it then takes less time than a call for each part. */
+export function joinIfShort(body: ResponseBody): ResponseBody {
+  if (body.length < 2) return body
+  let characters = 0
+  for (const part of body) {
+    if (typeof part !== 'string') return body
+    characters += part.length
+  }
+  return characters > MAX_JOINED_CHARACTERS ? body : [body.join('')]
+}
+
 /** The bytes of a body. */
 export function bodyLength(body: ResponseBody): number {
   let length = 0

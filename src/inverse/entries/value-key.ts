@@ -57,7 +57,7 @@ const TYPE_OF_CODE = new Map(Object.entries(TYPE_CODES).map(([type, code]) => [c
 export const SOA_ROLES = { '\x00': 'primary_nameserver', '\x01': 'admin_email' } as const
 
 /** Ends each label of a host. No byte of a label is lower (`values/records/host-name.ts`). */
-const LABEL_END = '\x01'
+export const LABEL_END = '\x01'
 export const LABEL_END_CODE = 1
 const DATA_END = '\x00'
 /** A text of at most this many bytes is stored as it is, and a longer one as its SHA-256. */
@@ -171,7 +171,10 @@ export function nameSetKey(kind: 'knownHost' | 'reversedName' | 'forwardName', n
   return KEY_KIND[kind] + labelsOf(name).join(LABEL_END) + LABEL_END
 }
 
-/** What the keys of the known names begin with that begin with a text, in the order of their labels. */
+/**
+ * What the keys of the known names begin with that begin with a text, in the order of their labels. If the text ends
+ * with a dot, it may be the key of a whole name, which does not have that dot.
+ */
 export function forwardNamePrefix(text: string): string {
   return KEY_KIND.forwardName + text.replaceAll('.', LABEL_END)
 }

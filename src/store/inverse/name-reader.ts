@@ -18,7 +18,7 @@ import {
   type InverseRead,
   joinPosition,
   type KeyRange,
-  prefixRange,
+  namesFrom,
   readKeys,
   scan,
   splitPosition,
@@ -113,7 +113,7 @@ function placeOfKey(key: string): { name: string; at: number } {
 /** The sources of a query, in the order of the answer. */
 function sourcesOf({ by, text }: NameQuery): Source[] {
   if (by === 'below') return [{ range: furtherLabels(nameSetKey('reversedName', text)) }]
-  const starting: Source = { range: prefixRange(forwardNamePrefix(text)) }
+  const starting: Source = { range: namesFrom(forwardNamePrefix(text)) }
   if (by === 'start') return [starting]
   const isEnd = by === 'end'
   const lastLabel: Source = { range: rotations(KEY_KIND.lastLabel, text, isEnd), isLastLabel: true }

@@ -5,7 +5,7 @@
 
 import { eventOfPosition, keyOfPosition, positionOf } from '../../inverse/entries/block.ts'
 import { compareKeys, type MergedEntries } from '../../inverse/entries/merge.ts'
-import { latin1Bytes } from '../../inverse/entries/value-key.ts'
+import { LABEL_END, latin1Bytes } from '../../inverse/entries/value-key.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import type { RunSlice } from '../port/inverse.ts'
 import type { StoredClocks } from '../shared/columns.ts'
@@ -119,6 +119,11 @@ export function prefixRange(prefix: string): KeyRange {
 /** All keys in which a label follows these. */
 export function furtherLabels(prefix: string): KeyRange {
   return { from: prefix + LOWEST_LABEL_BYTE, to: successor(prefix) }
+}
+
+/** The keys of the known names that begin with a text, by what these keys begin with (`forwardNamePrefix`). */
+export function namesFrom(prefix: string): KeyRange {
+  return prefix.endsWith(LABEL_END) ? furtherLabels(prefix) : prefixRange(prefix)
 }
 
 /** The first text after all that begin with `prefix`, which is not all 255. */

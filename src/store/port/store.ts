@@ -152,6 +152,9 @@ export type PastState = HistoryState & { last_confirmed: Instant | null }
  */
 export type History = { states: PastState[]; total: number; more: boolean; absent_since: Instant | null }
 
+/** A page of states of each type, and when the name was last observed, from one snapshot. */
+export type Histories<T extends RecordType> = { byType: Record<T, History>; lastObserved: LastObserved }
+
 /** One state of a website. `last_seen`: its last observation. */
 export type WebState = { first_seen: Instant; last_seen: Instant; verdict: WebVerdict }
 /** A page of states, newest first. `total` stops at 1,001. `more`: older states follow. */
@@ -221,7 +224,7 @@ export interface FactsReader {
     types: readonly T[],
     before: Instant | null,
     limit: number,
-  ): Promise<Record<T, History>>
+  ): Promise<Histories<T>>
   /** The states of the website that began strictly before `before` (null: from the newest), from one snapshot. */
   webHistory(name: DomainName, before: Instant | null, limit: number): Promise<WebHistory>
   /** The certificates that a name presented, as `webHistory`; null for one that was removed meanwhile. */

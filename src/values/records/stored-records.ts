@@ -56,15 +56,26 @@ export function decodeRecords<T extends RecordType>(type: T, text: string): Reco
  * JSON of.
  */
 export function recordsJson(type: RecordType, stored: readonly unknown[]): string {
-  return `[${stored.map((values) => recordJson(type, values)).join()}]`
+  let json = '['
+  for (const values of stored) json += (json === '[' ? '' : ',') + recordJson(type, values)
+  return `${json}]`
 }
 
 function recordJson(type: RecordType, values: unknown): string {
-  if (type === 'TXT')
-    return `{"text":${JSON.stringify((values as string[]).join(''))},"parts":${JSON.stringify(values)}}`
+  if (type === 'TXT') return txtJson(values as string[])
   const keys = VALUE_KEYS[type]
   if (!Array.isArray(values)) return `{"${keys[0]}":${JSON.stringify(values)}}`
-  return `{${values.map((value, index) => `"${keys[index]}":${JSON.stringify(value)}`).join()}}`
+  let json = '{'
+  for (let index = 0; index < values.length; index++) {
+    const value: unknown = values[index]
+    json += `${index === 0 ? '' : ','}"${keys[index]}":${typeof value === 'number' ? value : JSON.stringify(value)}`
+  }
+  return `${json}}`
+}
+
+function txtJson(parts: readonly string[]): string {
+  const text = JSON.stringify(parts.length === 1 ? parts[0] : parts.join(''))
+  return `{"text":${text},"parts":${parts.length === 1 ? `[${text}]` : JSON.stringify(parts)}}`
 }
 
 function decodeRecord(type: RecordType, values: unknown): unknown {

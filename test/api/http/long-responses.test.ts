@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
 import { ApiMetrics } from '../../../src/api/http/metrics.ts'
-import type { FactsReader, History } from '../../../src/store/port/store.ts'
+import type { FactsReader, Histories } from '../../../src/store/port/store.ts'
 import { makeWorld } from '../../spec/world.ts'
 import { createWorldApi } from '../world-api.ts'
 
@@ -14,9 +14,11 @@ const MIB = 2 ** 20
 const world = await makeWorld()
 const { token } = await world.account({ plan: 'premium' })
 let text = ''
-const history = async () => {
+const history = async (): Promise<Histories<'TXT'>> => {
   const records = JSON.stringify([{ text, parts: [text] }])
-  return { TXT: { states: [{ first_seen: 1, records }], total: 1, more: false, absent_since: null } as History }
+  const states = [{ first_seen: 1, last_confirmed: null, records }]
+  const byType = { TXT: { states, total: 1, more: false, absent_since: null } }
+  return { byType, lastObserved: { dns: 1, web: null } }
 }
 const facts = { ...world.store.facts, history } as unknown as FactsReader
 const metrics = new ApiMetrics()

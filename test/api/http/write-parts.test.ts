@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
-import { chunksOf, type ResponseBody, writeParts } from '../../../src/api/http/write-parts.ts'
+import { chunksOf, joinIfShort, type ResponseBody, writeParts } from '../../../src/api/http/write-parts.ts'
 
 const BODIES: ResponseBody[] = [
   ['{}'],
@@ -22,6 +22,12 @@ test('parts of every kind are written as UTF-8, one after the other', async () =
     assert.deepEqual(await buffer(to), expected)
     assert.equal(calls, 1)
   }
+})
+
+test('texts that are short together are one text, and other bodies stay as they are', () => {
+  assert.deepEqual(joinIfShort(['{"a":"', 'größe', '"}']), ['{"a":"größe"}'])
+  const others: ResponseBody[] = [[], ['{}'], ['{"a":"', Buffer.from('b'), '"}'], ['[', 'x'.repeat(16_383), ']']]
+  for (const body of others) assert.equal(joinIfShort(body), body)
 })
 
 test('the pieces of a long text are the text, and none ends within a character', () => {

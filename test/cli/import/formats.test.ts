@@ -56,7 +56,7 @@ suite('domaindex import --format', { concurrency: 2 }, () => {
     const { stdout } = await run(['import', '--format', 'zdns', '-'], { input: lines.join('\n') })
     assert.equal(counts(stdout), 'read 4, applied 4, unchanged 0, stale 0, refused 0, passed over 0')
     await withStore(async (store) => {
-      const { A } = await store.facts.history(name('a.example'), RECORD_TYPES, null, 10)
+      const { A } = (await store.facts.history(name('a.example'), RECORD_TYPES, null, 10)).byType
       assert.deepEqual(
         A?.states.map(({ first_seen, records }) => [first_seen, JSON.parse(records)]),
         [3, 2, 1].map((day) => [Date.UTC(2026, 0, day) / 1000, [{ ipv4_address: `192.0.2.${day}` }]]),
@@ -77,7 +77,7 @@ suite('domaindex import --format', { concurrency: 2 }, () => {
     assert.equal(counts(stdout), 'read 4, applied 4, unchanged 4, stale 0, refused 0, passed over 1')
     assert.equal(code, 0)
     await withStore(async (store) => {
-      const { A, MX } = await store.facts.history(name('example.com'), RECORD_TYPES, null, 10)
+      const { A, MX } = (await store.facts.history(name('example.com'), RECORD_TYPES, null, 10)).byType
       const addresses = (...last: number[]) => last.map((each) => ({ ipv4_address: `192.0.2.${each}` }))
       assert.deepEqual(
         A?.states.map(({ first_seen, records }) => [first_seen, JSON.parse(records)]),

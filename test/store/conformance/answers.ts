@@ -215,7 +215,8 @@ async function answersOfStore(facts: FactsReader, { names, addresses, limit }: Q
       neighbours: await walkNeighbours(facts, name, limit),
       history: Object.fromEntries(await Promise.all(history)),
       interruptions: Object.fromEntries(await Promise.all(interruptions)),
-      heads: RECORD_TYPES.map((type) => structuredClone(heads[type])),
+      heads: RECORD_TYPES.map((type) => structuredClone(heads.byType[type])),
+      headClocks: structuredClone(heads.lastObserved),
     }
   }
   for (const address of addresses) {
@@ -245,6 +246,7 @@ function answersOfModel(model: Model, { names, addresses, limit }: Question): ob
         const total = Math.min(states.length, 1001)
         return { states: states.slice(0, limit), total, more: states.length > limit, absent_since }
       }),
+      headClocks: model.clocks(name),
     }
   }
   for (const address of addresses) {

@@ -63,7 +63,7 @@ function load(store: Store, account: number) {
 
 /** The last batch of a name's newest text; 0 without one. */
 async function lastBatch({ facts }: Store): Promise<number> {
-  const { TXT } = await facts.history(name('n0.example'), ['TXT'], null, 1)
+  const { TXT } = (await facts.history(name('n0.example'), ['TXT'], null, 1)).byType
   return Number(/\d+/.exec(TXT.states[0]?.records ?? '0')![0])
 }
 

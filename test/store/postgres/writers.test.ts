@@ -106,7 +106,7 @@ suite('concurrent writers on PostgreSQL', { skip: noPostgres, concurrency: 2 }, 
       ['applied'],
       ['applied'],
     ])
-    const { A } = await one.facts.history(name('a.example'), ['A'], null, 10)
+    const { A } = (await one.facts.history(name('a.example'), ['A'], null, 10)).byType
     assert.equal(A.total, 3)
     await agrees()
   })

@@ -72,8 +72,8 @@ type SliceReader<Position> = (after: Position | null, maxRows: number) => Promis
 
 type PageDatabase = Pick<Database, 'read' | 'readLong' | 'shards'>
 
-/** A superseded state. `type` null: the newest states, in `records` as the facts store them. */
-type HistoryRow = StateRow & { type: number | null }
+/** A superseded state. `type` null: the clocks and the newest states, in `records` as the facts store them. */
+type HistoryRow = StateRow & ClockRow & { type: number | null }
 
 /** Later than any state. */
 const AFTER_ALL_STATES: Instant = 2 ** 48
@@ -82,11 +82,12 @@ const AFTER_ALL_STATES: Instant = 2 ** 48
 const READ_HISTORY = {
   name: 'facts.history',
   text: `with f as materialized (
-      select f.id, f.states from crawl_state v join facts f on f.part = $1 and f.id = v.id
+      select v.clock, v.other_clocks, f.id, f.states from crawl_state v left join facts f on f.part = $1 and f.id = v.id
       where v.part = $1 and v.slot = $2 and v.name = $3)
-    select null::smallint as type, null::bigint as first_seen, null::bigint as last_confirmed, states as records, null::bigint as serial, null::text as "baseRecords" from f
+    select clock, other_clocks, null::smallint as type, null::bigint as first_seen, null::bigint as last_confirmed,
+      states as records, null::bigint as serial, null::text as "baseRecords" from f
     union all
-    select s.type, s.first_seen, s.last_confirmed, s.records, s.serial, b.records from f
+    select null, null, s.type, s.first_seen, s.last_confirmed, s.records, s.serial, b.records from f
     cross join unnest($4::smallint[]) as t(type)
     cross join lateral (
       select * from dns_state s where s.part = $1 and s.id = f.id and s.type = t.type and s.first_seen < $5
@@ -204,13 +205,14 @@ function postgresHistory(read: ReadStatement): FactsReader['history'] {
       limit + 1,
     ])
     const current = rows.find(({ type }) => type === null)
-    const newest: StoredStates = current ? parseStates(current.records!) : {}
+    const newest: StoredStates = current?.records ? parseStates(current.records) : {}
     const entries = types.map((type): [T, History] => {
       const older = rows.filter((row) => row.type === RECORD_TYPE_NUMBERS[type])
       older.sort((a, b) => b.first_seen - a.first_seen)
       return [type, historyPageOfType(type, newest[type], older, before, limit)]
     })
-    return Object.fromEntries(entries) as Record<T, History>
+    const byType = Object.fromEntries(entries) as Record<T, History>
+    return { byType, lastObserved: lastObservedOf(current) }
   }
 }
 

@@ -110,7 +110,8 @@ function sqliteInterruptions(database: DatabaseSync, beginRead: BeginRead): Fact
 /** The history on SQLite: the newest state of a type from the facts, superseded ones by time. */
 function sqliteHistory(database: DatabaseSync, beginRead: BeginRead): FactsReader['history'] {
   const facts = database.prepare(
-    'select f.id, f.states from crawl_state v join facts f on f.id = v.id where v.slot = ? and v.name = ?',
+    `select v.clock, v.other_clocks, f.id, f.states
+     from crawl_state v left join facts f on f.id = v.id where v.slot = ? and v.name = ?`,
   )
   const states = database.prepare(
     `select s.first_seen, s.last_confirmed, s.records, s.serial, b.records as baseRecords
@@ -120,8 +121,8 @@ function sqliteHistory(database: DatabaseSync, beginRead: BeginRead): FactsReade
   return async (name, types, before, limit) => {
     beginRead()
     return readTransaction(database, () => {
-      const row = facts.get(slotOf(name), name) as { id: number; states: string } | undefined
-      const current: StoredStates = row ? parseStates(row.states) : {}
+      const row = facts.get(slotOf(name), name) as (ClockRow & { id: number; states: string | null }) | undefined
+      const current: StoredStates = row?.states ? parseStates(row.states) : {}
       const entries = types.map((type): [string, History] => {
         const newest = current[type]
         const [first_seen = 0, count = 1] = newest ?? []
@@ -130,7 +131,8 @@ function sqliteHistory(database: DatabaseSync, beginRead: BeginRead): FactsReade
         const older = isOnlyState ? [] : states.all(row!.id, RECORD_TYPE_NUMBERS[type], from, limit + 1)
         return [type, historyPageOfType(type, newest, older as StateRow[], before, limit)]
       })
-      return Object.fromEntries(entries) as Record<(typeof types)[number], History>
+      const byType = Object.fromEntries(entries) as Record<(typeof types)[number], History>
+      return { byType, lastObserved: lastObservedOf(row) }
     })
   }
 }

@@ -28,7 +28,7 @@ const query: fc.Arbitrary<NameQuery> = fc
   .filter((each) => each.text !== '')
 /** Parts that overlap, with and without the end of a label. */
 const parts: fc.Arbitrary<NameParts> = fc.record({
-  starts: fc.array(fc.stringMatching(/^[ab]{0,3}[ab-]\.?$/), { maxLength: 6 }),
+  starts: fc.array(fc.stringMatching(/^([ab]{1,2}\.)?[ab]{0,3}[ab-]\.?$/), { maxLength: 6 }),
   insides: fc.array(fc.stringMatching(/^[ab]{1,3}\.?$/), { maxLength: 3 }),
 })
 type Step = { by: 'observation' | 'list' | 'forget'; names: DomainName[] }
@@ -116,6 +116,20 @@ export function names(engine: Engine): void {
       },
     ),
   ])
+
+  testWithStore(
+    engine,
+    'a text that ends with a dot is not at the start of the name before that dot',
+    async (store) => {
+      const text = 'a.example.'
+      const longer = name('a.example.org')
+      await addByList(store, [name('a.example'), name('b.a.example'), longer])
+      for (const by of ['start', 'inside'] as const)
+        assert.deepEqual(await walkNames(store.inverse, { by, text }, null, 10), [longer], by)
+      const { names: found } = await store.inverse.namesOfParts({ starts: [text], insides: [] })
+      assert.deepEqual(found, [longer])
+    },
+  )
 
   testWithStore(
     engine,

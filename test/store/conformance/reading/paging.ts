@@ -86,7 +86,7 @@ export async function walkHistory(
   let before: Instant | null = null
   let more = true
   while (more) {
-    const page: History = (await facts.history(name, [type], before, limit))[type]
+    const page: History = (await facts.history(name, [type], before, limit)).byType[type]
     assert.ok(page.states.length <= limit, `a page of ${limit} has ${page.states.length} states`)
     if (page.more) assert.equal(page.states.length, limit, 'a page that older states follow is full')
     for (const { first_seen } of page.states) {

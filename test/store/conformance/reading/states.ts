@@ -41,11 +41,12 @@ function ingestLists(store: Store, ...lists: (Lists | null)[]) {
 export function states(engine: Engine): void {
   testWithStore(engine, 'an unknown name, and a type that was never observed, have no states', async (store) => {
     const nothing = Object.fromEntries(RECORD_TYPES.map((type) => [type, EMPTY]))
-    assert.deepEqual(structuredClone(await store.facts.history(ONE, RECORD_TYPES, null, 10)), nothing)
+    const unknown = { byType: nothing, lastObserved: { dns: null, web: null } }
+    assert.deepEqual(structuredClone(await store.facts.history(ONE, RECORD_TYPES, null, 10)), unknown)
     await ingestLists(store, { A: [], NS: [] })
-    assert.deepEqual(structuredClone(await store.facts.history(ONE, RECORD_TYPES, null, 10)), nothing)
-    assert.deepEqual(Object.keys(await store.facts.history(ONE, ['SOA'], minute(5), 10)), ['SOA'])
-    assert.deepEqual(await store.facts.history(ONE, [], null, 10), {})
+    assert.deepEqual(structuredClone((await store.facts.history(ONE, RECORD_TYPES, null, 10)).byType), nothing)
+    assert.deepEqual(Object.keys((await store.facts.history(ONE, ['SOA'], minute(5), 10)).byType), ['SOA'])
+    assert.deepEqual((await store.facts.history(ONE, [], null, 10)).byType, {})
   })
 
   testWithStore(
@@ -111,7 +112,7 @@ export function states(engine: Engine): void {
       SOA: [older],
     })
     const records = async (type: RecordType) =>
-      (await store.facts.history(ONE, [type], null, 1))[type].states[0]!.records
+      (await store.facts.history(ONE, [type], null, 1)).byType[type].states[0]!.records
     assert.equal(await records('AAAA'), '[{"ipv6_address":"::ffff:192.0.2.1"},{"ipv6_address":"2001:db8::1"}]')
     const mx = [
       ['9', 'c'],
@@ -166,7 +167,7 @@ export function states(engine: Engine): void {
         assert.deepEqual(await walkHistory(store.facts, ONE, 'SOA', limit), model.history(ONE, 'SOA'))
       }
       for (let before = 0; before <= chain.length; before++) {
-        const { SOA } = await store.facts.history(ONE, ['SOA'], minute(before), 4)
+        const { SOA } = (await store.facts.history(ONE, ['SOA'], minute(before), 4)).byType
         const older = model.history(ONE, 'SOA').filter(({ first_seen }) => first_seen < minute(before))
         assert.deepEqual(structuredClone(SOA.states), older.slice(0, 4))
         assert.deepEqual([SOA.more, SOA.total], [older.length > 4, chain.length])
@@ -183,7 +184,7 @@ export function states(engine: Engine): void {
         ...Array.from({ length: 5 }, (_, n) => ({ A: [`192.0.2.${n}`], NS: [`ns${n % 2}.example`] })),
       )
       const page = async (before: number, limit: number) => {
-        const { A } = await store.facts.history(ONE, ['A', 'NS'], before, limit)
+        const { A } = (await store.facts.history(ONE, ['A', 'NS'], before, limit)).byType
         return [A.states.map(({ first_seen }) => (first_seen - minute(0)) / 60), A.total, A.more]
       }
       assert.deepEqual(await page(minute(4), 2), [[3, 2], 5, true])
@@ -202,7 +203,7 @@ export function states(engine: Engine): void {
       observed_at: first + n,
     }))
     const total = async () => {
-      const { SOA, A, NS } = await store.facts.history(ONE, ['SOA', 'A', 'NS'], null, 100)
+      const { SOA, A, NS } = (await store.facts.history(ONE, ['SOA', 'A', 'NS'], null, 100)).byType
       return [SOA.total, A.total, NS.total, SOA.more, SOA.states.length]
     }
     await ingestAll(store, observations.slice(0, 1000), 300)

@@ -37,9 +37,9 @@ export function forgetting(engine: Engine): void {
       model.forget(ONE)
       await agree(store, model, QUESTION)
       assert.equal(await store.facts.lookup(ONE), null)
-      const history = await store.facts.history(ONE, RECORD_TYPES, null, 10)
+      const { byType } = await store.facts.history(ONE, RECORD_TYPES, null, 10)
       assert.deepEqual(
-        RECORD_TYPES.map((type) => history[type].total),
+        RECORD_TYPES.map((type) => byType[type].total),
         RECORD_TYPES.map(() => 0),
       )
       await agree(await opened.reopen(), model, QUESTION)

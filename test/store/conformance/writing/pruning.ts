@@ -108,8 +108,8 @@ export function pruning(engine: Engine): void {
     const cutoffs = { SOA: minute(2) }
     const hold = await heldLock(store)
     assert.deepEqual(await pruneHistory(store, { cutoffs, hold, clock, signal }), { names: 1, states: 1 })
-    const { states, total } = (await store.facts.history(ONE, ['SOA'], null, 10)).SOA
-    assert.deepEqual([structuredClone(states), total], [structuredClone(before.SOA.states.slice(0, 3)), 3])
+    const { states, total } = (await store.facts.history(ONE, ['SOA'], null, 10)).byType.SOA
+    assert.deepEqual([structuredClone(states), total], [structuredClone(before.byType.SOA.states.slice(0, 3)), 3])
     await ingest(store, [seen('one.example', 5, dns({ SOA: [soa(5)] }))]) // the newest state had the removed one as its base
     assert.deepEqual(await opened.check(), [])
     assert.equal((await pruneHistory(store, { cutoffs: { SOA: minute(5) }, hold, clock, signal }))!.states, 3)
@@ -186,7 +186,7 @@ export function pruning(engine: Engine): void {
       },
     }
     await ingest(racing, [seen('one.example', 4, dns({ TXT: [['4']] }))])
-    const { states, total } = (await store.facts.history(ONE, ['TXT'], null, 10)).TXT
+    const { states, total } = (await store.facts.history(ONE, ['TXT'], null, 10)).byType.TXT
     assert.deepEqual([states.map(({ first_seen }) => first_seen), total], [[minute(4), minute(3)], 2])
   })
 
@@ -197,6 +197,6 @@ export function pruning(engine: Engine): void {
     await heldLock(store)
     const cutoffs = { TXT: minute(2) }
     assert.equal(await pruneHistory(store, { cutoffs, hold: lost, clock, signal }), null)
-    assert.equal((await store.facts.history(ONE, ['TXT'], null, 10)).TXT.total, 2)
+    assert.equal((await store.facts.history(ONE, ['TXT'], null, 10)).byType.TXT.total, 2)
   })
 }

@@ -94,8 +94,8 @@ export function writing(engine: Engine): void {
         [],
       )
       const reopened = await opened.reopen()
-      const history = await reopened.facts.history(ONE, ['A'], null, 10)
-      assert.equal(history.A.total, MANY / 10)
+      const { A } = (await reopened.facts.history(ONE, ['A'], null, 10)).byType
+      assert.equal(A.total, MANY / 10)
       const lookup = await reopened.facts.lookup(ONE)
       assert.deepEqual(
         [lookup?.reverse_ip_count, (await reopened.facts.lookup(name('target.example')))?.redirect_count],
@@ -143,7 +143,7 @@ export function writing(engine: Engine): void {
           'unchanged',
         ])
       }
-      assert.equal((await store.facts.history(ONE, ['A'], null, 10)).A.total, 1)
+      assert.equal((await store.facts.history(ONE, ['A'], null, 10)).byType.A.total, 1)
     },
   )
 }
