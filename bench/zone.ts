@@ -124,7 +124,7 @@ async function importFirstZone(): Promise<void> {
   const store = {
     now: async () => Math.floor(Date.now() / 1000),
     observations: {
-      usefulSaves: 1,
+      concurrentSaves: 1,
       crawlStates: async (names: readonly string[]) =>
         names.map((name) => ({
           name,

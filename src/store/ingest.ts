@@ -48,8 +48,10 @@ type IngestBatch = {
   options: IngestOptions
 }
 
-/** Names per transaction: about 50 milliseconds of work, so that other writers are not blocked. */
+/** Names of a transaction, so that other writers do not wait for long. */
 const NAMES_PER_TRANSACTION = 2000
+/** Characters of the observations of a transaction with more than one name: as many names with 2 KB of text each. */
+const CHARACTERS_PER_TRANSACTION = 4 * 2 ** 20
 
 /**
  * Applies a batch in its order and resolves when it is written, with one outcome per observation. A larger batch costs
@@ -76,8 +78,9 @@ export async function ingestPrepared(
   let from = 0
   const applyRest = async (): Promise<void> => {
     while (from < groups.length) {
-      let pending = groups.slice(from, from + NAMES_PER_TRANSACTION)
-      from += NAMES_PER_TRANSACTION
+      const end = transactionEnd(groups, from, batch, order)
+      let pending = groups.slice(from, end)
+      from = end
       while (pending.length > 0) pending = await applyGroups(store, pending, { rows: batch, order, outcomes, options })
     }
   }
@@ -93,7 +96,7 @@ export async function saveInTurns(
   { observations }: Pick<Store, 'observations'>,
   saveRest: () => Promise<void>,
 ): Promise<void> {
-  const calls = Array.from({ length: observations.usefulSaves }, saveRest)
+  const calls = Array.from({ length: observations.concurrentSaves }, saveRest)
   for (const settled of await Promise.allSettled(calls)) if (settled.status === 'rejected') throw settled.reason
 }
 
@@ -119,6 +122,27 @@ function groupsByName(rows: readonly PreparedObservation[], order: readonly numb
   return groups
 }
 
+/** The end of the transaction that begins with the group at `from`: at least one group. */
+function transactionEnd(
+  groups: readonly NameGroup[],
+  from: number,
+  rows: readonly PreparedObservation[],
+  order: readonly number[],
+): number {
+  const last = Math.min(groups.length, from + NAMES_PER_TRANSACTION)
+  let characters = 0
+  for (let end = from; end < last; end++) {
+    const group = groups[end]!
+    for (let place = group.from; place < group.to; place++) characters += charactersOf(rows[order[place]!]!)
+    if (characters > CHARACTERS_PER_TRANSACTION) return Math.max(end, from + 1)
+  }
+  return last
+}
+
+function charactersOf({ dns, web }: PreparedObservation): number {
+  return (dns?.length ?? 0) + (web?.length ?? 0)
+}
+
 /**
  * Applies each name's observations to its stored state and saves the changes. Returns the names that another writer has
  * changed meanwhile.
@@ -129,7 +153,7 @@ async function applyGroups(
   batch: IngestBatch,
 ): Promise<NameGroup[]> {
   const { order, outcomes, options } = batch
-  const start = await readStates(observations, groups, batch)
+  const start = await draftStarter(observations, groups, batch)
   const revealed = await revealedChanges(observations, groups, batch)
   const changes = { [Symbol.iterator]: () => changesOf(groups, batch, start, revealed) }
   const { rejected, lost } = await observations.save(changes, options.leases)
@@ -182,7 +206,7 @@ function groupsOf(names: readonly DomainName[], groups: readonly NameGroup[]): N
  * Reads the states of the names, and the facts only of names with a changed fingerprint. Returns a function that starts
  * the draft of a name by its index.
  */
-async function readStates(
+async function draftStarter(
   observations: Store['observations'],
   groups: readonly NameGroup[],
   { rows, order, options }: IngestBatch,

@@ -59,7 +59,7 @@ export interface Store {
 /** For writers of observations. */
 export interface ObservationStore {
   /** How many saves a writer of many names has in progress: more than one if another process writes them. */
-  readonly usefulSaves: number
+  readonly concurrentSaves: number
   /** The crawl states in the order of `names`; version 0 and no clocks for an unknown name. */
   crawlStates(names: readonly DomainName[]): Promise<CrawlState[]>
   /** The current facts in the order of `names`; `NO_FACTS` for a name without facts. */

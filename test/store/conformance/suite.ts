@@ -34,6 +34,7 @@ import { wholeStores } from './whole-stores.ts'
 import { crowd } from './writing/concurrent-writers.ts'
 import { forgetting } from './writing/forgetting.ts'
 import { forgettingEverything } from './writing/forgetting-everything.ts'
+import { ingesting } from './writing/ingesting.ts'
 import { pruning } from './writing/pruning.ts'
 import { retargeting } from './writing/retargeting.ts'
 import { threads } from './writing/threads.ts'
@@ -44,6 +45,7 @@ export function conformance(engine: Engine): void {
   describe(engine.name, () => {
     for (const part of [
       writing,
+      ingesting,
       gate,
       leases,
       schedule,

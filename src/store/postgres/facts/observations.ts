@@ -157,7 +157,7 @@ export function postgresObservations(database: Database, now?: () => Instant): O
   const takeIds = idAllocator(read)
   const known = new KnownWatches()
   return {
-    usefulSaves: 2, // one is prepared while the server writes the other
+    concurrentSaves: 2, // one is prepared while the server writes the other
     async crawlStates(names) {
       const rows = await readByShard<RowWithName<CrawlStateRow>>(READ_CRAWL_STATES, names)
       const byName = new Map(rows.map((row) => [row.name, row]))

@@ -65,7 +65,7 @@ export function sqliteObservations(
   const readCurrent = (name: DomainName): CurrentFacts =>
     currentFactsOf(name, current.get(slotOf(name), name) as FactsRow | undefined)
   return {
-    usefulSaves: 1,
+    concurrentSaves: 1,
     // One transaction per batch: the locks of a read cost as much as reading a crawl state.
     crawlStates: async (names) => readTransaction(database, () => names.map(readCrawlState)),
     currentFacts: async (names) => readTransaction(database, () => names.map(readCurrent)),

@@ -1,0 +1,105 @@
+/** Tests of batches of observations: their transactions, and the outcome of each observation. */
+
+import assert from 'node:assert/strict'
+import { ingest } from '../../../../src/store/ingest.ts'
+import type { Store } from '../../../../src/store/port/store.ts'
+import { slotRangeOf } from '../../../../src/values/domain-name.ts'
+import { Model } from '../../model.ts'
+import { agree } from '../answers.ts'
+import type { Engine } from '../engine.ts'
+import { dns, NOW, name, seen, testWithStore, web } from '../world.ts'
+import { ONE, on, QUESTION, TWO } from './two-names.ts'
+
+const LONGEST_TEXT = 65_536
+
+type Save = Store['observations']['save']
+
+/** The part of a store that an ingest uses, with another way to save. */
+function saving(store: Store, save: Save): Pick<Store, 'observations' | 'now'> {
+  return { now: () => store.now(), observations: { ...store.observations, save } }
+}
+
+export function ingesting(engine: Engine): void {
+  testWithStore(engine, 'a transaction has at most 2,000 names, and fewer if their texts are long', async (store) => {
+    const sizesOf = async (names: number, text: string): Promise<number[]> => {
+      const sizes: number[] = []
+      const counting = saving(store, async (changes, leases) => {
+        sizes.push([...changes].length)
+        return store.observations.save(changes, leases)
+      })
+      const batch = Array.from({ length: names }, (_, n) =>
+        seen(`n${n}.example`, text.length === 0 ? 1 : 2, null, web({ has_website: true, text })),
+      )
+      await ingest(counting, batch)
+      return sizes.toSorted((a, b) => b - a)
+    }
+    assert.deepEqual(await sizesOf(2_001, ''), [2_000, 1])
+    assert.deepEqual(await sizesOf(70, 'a '.repeat(LONGEST_TEXT / 2)), [63, 7])
+    const { states, total } = await store.facts.webHistory(name('n69.example'), null, 10)
+    assert.deepEqual([states.length, total], [1, 1])
+  })
+
+  testWithStore(engine, 'an observation outside of the leases is lost, and the others are applied', async (store) => {
+    await ingest(store, [on('one.example', 1, '192.0.2.1'), on('two.example', 1, '192.0.2.1')])
+    const [one, two] = [ONE, TWO].map(slotRangeOf)
+    assert.notEqual(one, two)
+    const leases = await store.schedule.lease('a', 1, [one!])
+    const batch = [
+      on('two.example', 2, '192.0.2.2'),
+      on('one.example', 2, '192.0.2.2'),
+      on('two.example', 3, '192.0.2.3'),
+      on('one.example', 3, '192.0.2.2'),
+    ]
+    assert.deepEqual(await ingest(store, batch, { leases }), ['lost', 'applied', 'lost', 'unchanged'])
+    const model = new Model(NOW)
+    const kept = [on('one.example', 1, '192.0.2.1'), on('two.example', 1, '192.0.2.1'), batch[1]!, batch[3]!]
+    for (const observation of kept) model.observe(observation)
+    await agree(store, model, QUESTION)
+  })
+
+  testWithStore(
+    engine,
+    'after a rejection, the outcome is the one for the state of the other writer',
+    async (store) => {
+      let others = [on('one.example', 2, '192.0.2.2'), on('two.example', 4, '192.0.2.4')]
+      const racing = saving(store, async (changes, leases) => {
+        const batch = others
+        others = []
+        await ingest(store, batch)
+        return store.observations.save(changes, leases)
+      })
+      const batch = [
+        on('one.example', 2, '192.0.2.2'),
+        on('two.example', 3, '192.0.2.3'),
+        on('one.example', 3, '192.0.2.2'),
+      ]
+      assert.deepEqual(await ingest(racing, batch), ['stale', 'stale', 'unchanged'])
+      const model = new Model(NOW)
+      for (const observation of [batch[0]!, on('two.example', 4, '192.0.2.4'), batch[2]!]) model.observe(observation)
+      await agree(store, model, QUESTION)
+    },
+  )
+
+  testWithStore(engine, 'revealed names are added once, also if the changes are read twice', async (store) => {
+    const repeating = saving(store, async (changes, leases) => {
+      const read = [...changes].map(({ state }) => state.name)
+      assert.deepEqual(
+        [...changes].map(({ state }) => state.name),
+        read,
+      )
+      return store.observations.save(changes, leases)
+    })
+    const revealed = [[TWO, name('three.example')], [ONE]]
+    const batch = [seen('one.example', 1, dns({})), seen('three.example', 1, dns({}))]
+    assert.deepEqual(await ingest(repeating, batch, { revealed }), ['applied', 'applied'])
+    const states = await store.observations.crawlStates([ONE, TWO, name('three.example')])
+    assert.deepEqual(
+      states.map(({ version, clocks }) => [version, Math.max(...clocks) > 0]),
+      [
+        [1, true],
+        [1, false],
+        [1, true],
+      ],
+    )
+  })
+}
