@@ -116,6 +116,7 @@ function createFastify(
       querystringParser: parseQueryString,
       maxParamLength: HTTP_OPTIONS.maxHeaderSize, // the router's own limit is 100; a name has up to 253 characters
     },
+    schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     exposeHeadRoutes: false,
     return503OnClosing: false,
     forceCloseConnections: false,
@@ -126,6 +127,11 @@ function createFastify(
     frameworkErrors: (_error, request, reply) => onBadPath(request, reply),
     clientErrorHandler: (error, socket) => rejectUnreadable(nextId(), error, socket),
   })
+}
+
+/** No route has a schema for fastify. Its own compilers are 100 modules that each worker would load. */
+function noSchemas(): never {
+  throw new Error('routes have no schemas')
 }
 
 type RejectHandler = (request: FastifyRequest, reply: FastifyReply) => void
