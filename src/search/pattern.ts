@@ -10,7 +10,7 @@ export type NameSearch = { query: NameQuery; filter: NameFilter | null }
 
 const MAX_PATTERN_CHARACTERS = 300
 const UNSELECTIVE = `has no ${MIN_FIXED_CHARACTERS} fixed characters in a row before its last label`
-const NARROWER = 'Search for more characters, such as *bank*, bank* or *.bank.'
+const NARROWER = 'Search for more characters, such as bank* or *bank*'
 
 /**
  * Reads a search. Between slashes, it is a regular expression, which any part of a name may match. With `*`, `?` or `[`,
@@ -109,7 +109,7 @@ function readRegex(expression: string): Regex | string {
 function queryOfRegex({ fixed }: Pick<Regex, 'fixed'>): NameQuery | string {
   return (
     queryOfFixedTexts(fixed) ??
-    `The regular expression ${UNSELECTIVE} outside of groups and alternatives. Add some, such as /bank[0-9]+/.`
+    `The regular expression ${UNSELECTIVE} outside of groups and alternatives. Add some, such as the four of bank[0-9]+`
   )
 }
 

@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { countOf, formatCount } from '../../web/parts/text/numbers.ts'
 import { formatAge, formatMonthDay } from '../../web/parts/text/times.ts'
+import { totalText } from '../../web/views/explorer/history/history-data.ts'
 
 const SECONDS: Record<string, number> = { year: 31_557_600, month: 2_629_800, day: 86_400, hour: 3_600, minute: 60 }
 const instants = fc.date({
@@ -32,6 +33,14 @@ test('a count has the form of Intl.NumberFormat', () => {
   assert.deepEqual(
     [countOf(1, 'name'), countOf(1_000, 'name'), countOf(0, 'match', 'matches')],
     ['1 name', '1,000 names', '0 matches'],
+  )
+})
+
+test('a capped number of states has a plus', () => {
+  const meta = { count: 2, limit: 10, max_limit: 10, totals: { A: 1_000, MX: 1_000, NS: 3 }, totals_capped: ['A'] }
+  assert.deepEqual(
+    (['A', 'MX', 'NS', 'TXT'] as const).map((type) => totalText({ meta }, type)),
+    ['1,000+', '1,000', '3', '0'],
   )
 })
 

@@ -6,7 +6,9 @@ import { formatInstant, type Instant } from '../../values/time.ts'
 import type { RowLimits } from './lookup-request.ts'
 import type { DnsdbRow, RowBatches } from './rows.ts'
 
-const BOUND_MESSAGE = 'The request has read as much as one may: ask for fewer names or a smaller network.'
+const BOUND_MESSAGE =
+  'The request has read as much as one may: ask for fewer names or a smaller network. Of one name, only the newest states ' +
+  'of each type are read.'
 
 /** The line of a failure after the first line was sent. */
 export const FAILED_LINE = '{"cond":"failed","msg":"The server failed to answer this request: try again."}\n'

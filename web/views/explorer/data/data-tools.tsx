@@ -1,11 +1,11 @@
 /** What stands below each view: the code that repeats its call, and its data as JSON and CSV. */
 
+import { spreadsheetRow } from '../../../../src/values/csv.ts'
 import { Button } from '../../../parts/button.tsx'
 import { CodeVariants } from '../../../parts/code-block.tsx'
 import { Disclosure } from '../../../parts/disclosure.tsx'
 import { Icon } from '../../../parts/icons.tsx'
 import { type ApiCall, snippetsOf } from './snippets.ts'
-import { spreadsheetRow } from '../../../../src/values/csv.ts'
 
 /** A row of a spreadsheet; null is an empty cell, and a list has spaces between its members, as in the CSV of the API. */
 export type CsvRow = Record<string, string | number | null | string[]>

@@ -4,8 +4,8 @@ import type { ComponentChildren } from 'preact'
 import { Button } from '../../../parts/button.tsx'
 import { Card } from '../../../parts/card.tsx'
 import { EmptyState, ErrorBox, Loading } from '../../../parts/notice.tsx'
-import { formatCount } from '../../../parts/text/numbers.ts'
 import type { Column } from '../../../parts/table.tsx'
+import { formatCount } from '../../../parts/text/numbers.ts'
 import { Day } from '../../../parts/time.tsx'
 import { type CsvRow, DataTools, type DataToolsProps } from './data-tools.tsx'
 import type { Pages, usePages } from './pages.ts'
@@ -38,7 +38,9 @@ export function PagedRows<Row extends CsvRow>({ pages, what, empty, name, call, 
       )}
       {rows.length > 0 && children(rows)}
       {rows.length === 0 && next === null && empty}
-      {rows.length === 0 && next !== null && <EmptyState title="Nothing in this part">Further parts follow.</EmptyState>}
+      {rows.length === 0 && next !== null && (
+        <EmptyState title="Nothing in this part">Further parts follow.</EmptyState>
+      )}
       <LoadMore {...pages} />
       <DataTools name={name} call={call} json={rows} rows={() => rows} />
     </>

@@ -59,7 +59,14 @@ export type IpProfileBody = {
 export type HistoryState = { first_seen: string; records: DnsRecord[] }
 
 export type HistoryBody = {
-  meta: { count: number; limit: number; max_limit: number; totals: Record<string, number>; truncated?: string[] }
+  meta: {
+    count: number
+    limit: number
+    max_limit: number
+    totals: Record<string, number>
+    totals_capped?: string[]
+    truncated?: string[]
+  }
   result: Record<string, HistoryState[]>
 }
 
@@ -151,4 +158,3 @@ export type PresenterRow = { target: string; first_seen: string; last_seen: stri
 
 /** An uninterrupted time in which a domain redirected to a host. */
 export type RedirectTimeRow = { target: string; redirect_host: string; first_seen: string; last_seen: string }
-

@@ -41,7 +41,7 @@ function bearerSnippets(url: string): (readonly [string, string])[] {
     [
       'TypeScript',
       `const response = await fetch(${JSON.stringify(url)}, {\n` +
-        '  headers: { Authorization: `Bearer ${process.env.DOMAINDEX_TOKEN}` },\n' +
+        `  headers: { Authorization: \`Bearer \${process.env.DOMAINDEX_TOKEN}\` },\n` +
         '})\nconsole.log(await response.json())',
     ],
     [

@@ -1,5 +1,6 @@
 /** The DNS history that is loaded: states as spans, the time scale and its ticks. */
 
+import { formatCount } from '../../../parts/text/numbers.ts'
 import { formatMonthDay, parseInstant } from '../../../parts/text/times.ts'
 import {
   type DnsRecord,
@@ -30,6 +31,11 @@ export function historyTypeOf(query: URLSearchParams): RecordType | null {
 /** Whether states of a type are older than the loaded ones. */
 export function hasOlder({ meta }: HistoryBody, type: RecordType): boolean {
   return meta.truncated?.includes(type) ?? false
+}
+
+/** The number of states of a type, with a plus if there may be more. */
+export function totalText({ meta }: Pick<HistoryBody, 'meta'>, type: RecordType): string {
+  return formatCount(meta.totals[type] ?? 0) + (meta.totals_capped?.includes(type) ? '+' : '')
 }
 
 /** The spans of a type. `older`: further states that were loaded. `isComplete`: there are no others. */

@@ -16,7 +16,16 @@ import { type HistoryBody, type HistoryState, RECORD_TYPES, type RecordType } fr
 import { endpointCall } from '../data/snippets.ts'
 import { ChangeList, SpanDetail, spanTitle } from './changes.tsx'
 import type { Span } from './history-data.ts'
-import { hasOlder, historyTypeOf, placeOf, scaleOf, type TimeScale, ticksOf, typeSpans } from './history-data.ts'
+import {
+  hasOlder,
+  historyTypeOf,
+  placeOf,
+  scaleOf,
+  type TimeScale,
+  ticksOf,
+  totalText,
+  typeSpans,
+} from './history-data.ts'
 
 type TimeLineProps = {
   rows: readonly (readonly [type: RecordType, spans: Span[]])[]
@@ -59,7 +68,7 @@ function TypeChips({ name, body, current }: { name: string; body: HistoryBody; c
       </a>
       {RECORD_TYPES.map((type) => (
         <a key={type} class="chip" href={`${path}?type=${type}`} aria-current={type === current ? 'page' : undefined}>
-          {type} <span class="chip-count">{body.meta.totals[type] ?? 0}</span>
+          {type} <span class="chip-count">{totalText(body, type)}</span>
         </a>
       ))}
     </nav>
