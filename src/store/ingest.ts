@@ -50,7 +50,7 @@ type IngestBatch = {
 
 /** Names of a transaction, so that other writers do not wait for long. */
 const NAMES_PER_TRANSACTION = 2000
-/** Characters of the observations of a transaction with more than one name: as many names with 2 KB of text each. */
+/** Characters of the observations of a transaction of several names. 2,000 names with 2 KB of text have about as many. */
 const CHARACTERS_PER_TRANSACTION = 4 * 2 ** 20
 
 /**

@@ -96,6 +96,7 @@ test('packing preserves the address and the order of the contract: IPv4 before I
       assert.equal(unpackAddress(packAddress(a)), a)
       assert.equal(packedHex(a), Buffer.from(packAddress(a)).toString('hex'))
       assert.equal(unpackHex(packedHex(a)), a)
+      assert.equal(unpackHex(packedHex(a).toUpperCase()), a)
       assert.equal(compareAddresses(a, b), compareBytes(a, b))
     }),
     { numRuns: 2000 },
@@ -105,7 +106,15 @@ test('packing preserves the address and the order of the contract: IPv4 before I
 })
 
 test('bytes that are not an address are a fault', () => {
-  for (const hex of ['', '04', '0401020304ff', '0501020304', `06${'00'.repeat(15)}`, '0401020304zz'.slice(0, 9)])
+  for (const hex of [
+    '',
+    '04',
+    '0401020304ff',
+    '0501020304',
+    `06${'00'.repeat(15)}`,
+    '04010203zz',
+    '0401020304zz'.slice(0, 9),
+  ])
     assert.throws(() => unpackHex(hex), RangeError)
 })
 

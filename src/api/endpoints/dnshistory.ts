@@ -53,7 +53,7 @@ export const RECORD_SCHEMAS: Record<RecordType, JsonSchema> = {
 }
 
 /** The schema of an object with some of the seven types as keys. */
-function byType(value: (type: RecordType) => JsonSchema, description: string): JsonSchema {
+function schemaByType(value: (type: RecordType) => JsonSchema, description: string): JsonSchema {
   const properties = Object.fromEntries(RECORD_TYPES.map((type) => [type, Type.Optional(value(type))]))
   return Type.Object(properties, { additionalProperties: false, minProperties: 1, description })
 }
@@ -84,7 +84,7 @@ export const dnshistory: Endpoint = {
       count: Type.Integer({ minimum: 0, description: 'The number of states in this response.' }),
       max_limit: MaxLimitSchema,
       limit: AppliedLimitSchema,
-      totals: byType(
+      totals: schemaByType(
         () => Type.Integer({ minimum: 0, maximum: MAX_TOTAL }),
         'The number of states of each record type.',
       ),
@@ -95,7 +95,7 @@ export const dnshistory: Endpoint = {
       truncated: Type.Optional({ ...RecordTypeList, description: 'The types with older states beyond this page.' }),
       next: Type.Optional(Type.String({ description: 'The cursor of the next page, if one record type has one.' })),
     }),
-    result: byType(
+    result: schemaByType(
       (type) => Type.Array(exactObject({ first_seen: InstantSchema, records: Type.Array(RECORD_SCHEMAS[type]) })),
       'States.',
     ),

@@ -131,7 +131,7 @@ function createFastify(
 
 /** No route has a schema for fastify. Its own compilers are 100 modules that each worker would load. */
 function noSchemas(): never {
-  throw new Error('routes have no schemas')
+  throw new Error('a route has a schema for fastify, whose compilers are not loaded: remove the schema')
 }
 
 type RejectHandler = (request: FastifyRequest, reply: FastifyReply) => void

@@ -1,4 +1,4 @@
-/** Writes the parts of a body to a connection without joining them: many parts in one system call. */
+/** Writes the parts of a body to a connection: short texts as one text, and many parts in one system call. */
 
 import type { ServerResponse } from 'node:http'
 import type { Writable } from 'node:stream'
@@ -7,7 +7,7 @@ import { yieldToEventLoop } from '../../store/shared/event-loop.ts'
 /** A JSON text in parts. Encoded parts are UTF-8, so that a long text is not copied. An empty array means no body. */
 export type ResponseBody = readonly (string | Uint8Array)[]
 
-/** The maximum number of characters of a body that is written as one text. */
+/** The maximum number of characters of a body whose parts are joined. */
 const MAX_JOINED_CHARACTERS = 16_384
 
 /** A body of texts as one text if it is short. Copying it then takes less time than a call for each part. */

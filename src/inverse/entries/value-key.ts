@@ -173,7 +173,7 @@ export function nameSetKey(kind: 'knownHost' | 'reversedName' | 'forwardName', n
 
 /**
  * What the keys of the known names begin with that begin with a text, in the order of their labels. If the text ends
- * with a dot, it may be the key of a whole name, which does not have that dot.
+ * with a dot, the result is also the key of the name before that dot.
  */
 export function forwardNamePrefix(text: string): string {
   return KEY_KIND.forwardName + text.replaceAll('.', LABEL_END)

@@ -14,11 +14,11 @@ import type { NameFilter, NameQuery } from '../../search/name-query.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import type { NamePage } from '../port/inverse.ts'
 import {
+  forwardNameRange,
   furtherLabels,
   type InverseRead,
   joinPosition,
   type KeyRange,
-  namesFrom,
   readKeys,
   scan,
   splitPosition,
@@ -113,7 +113,7 @@ function placeOfKey(key: string): { name: string; at: number } {
 /** The sources of a query, in the order of the answer. */
 function sourcesOf({ by, text }: NameQuery): Source[] {
   if (by === 'below') return [{ range: furtherLabels(nameSetKey('reversedName', text)) }]
-  const starting: Source = { range: namesFrom(forwardNamePrefix(text)) }
+  const starting: Source = { range: forwardNameRange(forwardNamePrefix(text)) }
   if (by === 'start') return [starting]
   const isEnd = by === 'end'
   const lastLabel: Source = { range: rotations(KEY_KIND.lastLabel, text, isEnd), isLastLabel: true }

@@ -7,7 +7,7 @@ import { forwardNamePrefix, KEY_KIND, knownNameOfKey, latin1Bytes } from '../../
 import type { NameParts } from '../../search/name-query.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import type { NamesOfParts } from '../port/inverse.ts'
-import { type ByteRange, type InverseRead, type KeyRange, namesFrom, type RangeBlocks } from './scan.ts'
+import { type ByteRange, forwardNameRange, type InverseRead, type KeyRange, type RangeBlocks } from './scan.ts'
 
 /** Blocks of one run for one part at most: some thousand names. */
 const MAX_BLOCKS_OF_PART = 64
@@ -22,7 +22,7 @@ export function* readNamesOfParts({ starts, insides }: NameParts): InverseRead<N
   // the kinds of keys in their order
   const ranges = [
     ...withoutNested(insides).map((text) => rangeOf(KEY_KIND.rotatedName, rotationRange(text, false))),
-    ...withoutNested(starts.map(forwardNamePrefix)).map((prefix) => rangeOf('', namesFrom(prefix))),
+    ...withoutNested(starts.map(forwardNamePrefix)).map((prefix) => rangeOf('', forwardNameRange(prefix))),
   ]
   const request = { needs: 'blocks', ranges, most: MAX_BLOCKS_OF_PART, total: MAX_BLOCKS } as const
   const { runs, isComplete } = (yield request) as RangeBlocks

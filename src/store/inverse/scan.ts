@@ -121,8 +121,11 @@ export function furtherLabels(prefix: string): KeyRange {
   return { from: prefix + LOWEST_LABEL_BYTE, to: successor(prefix) }
 }
 
-/** The keys of the known names that begin with a text, by what these keys begin with (`forwardNamePrefix`). */
-export function namesFrom(prefix: string): KeyRange {
+/**
+ * The keys of the known names that begin with a text, for the `forwardNamePrefix` of that text. The name before a dot at
+ * the end of the text is not one of them.
+ */
+export function forwardNameRange(prefix: string): KeyRange {
   return prefix.endsWith(LABEL_END) ? furtherLabels(prefix) : prefixRange(prefix)
 }
 

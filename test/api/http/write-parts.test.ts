@@ -26,6 +26,7 @@ test('parts of every kind are written as UTF-8, one after the other', async () =
 
 test('texts that are short together are one text, and other bodies stay as they are', () => {
   assert.deepEqual(joinIfShort(['{"a":"', 'größe', '"}']), ['{"a":"größe"}'])
+  assert.deepEqual(joinIfShort(['[', 'x'.repeat(16_382), ']']), [`[${'x'.repeat(16_382)}]`])
   const others: ResponseBody[] = [[], ['{}'], ['{"a":"', Buffer.from('b'), '"}'], ['[', 'x'.repeat(16_383), ']']]
   for (const body of others) assert.equal(joinIfShort(body), body)
 })

@@ -72,7 +72,10 @@ type SliceReader<Position> = (after: Position | null, maxRows: number) => Promis
 
 type PageDatabase = Pick<Database, 'read' | 'readLong' | 'shards'>
 
-/** A superseded state. `type` null: the clocks and the newest states, in `records` as the facts store them. */
+/**
+ * A superseded state, without clocks. `type` null: the clocks and the newest states, in `records` as the facts store
+ * them; null without facts.
+ */
 type HistoryRow = StateRow & ClockRow & { type: number | null }
 
 /** Later than any state. */

@@ -1,9 +1,10 @@
 /** Tests of batches of observations: their transactions, and the outcome of each observation. */
 
 import assert from 'node:assert/strict'
+import type { Observation } from '../../../../src/observe/observation.ts'
 import { ingest } from '../../../../src/store/ingest.ts'
 import type { Store } from '../../../../src/store/port/store.ts'
-import { slotRangeOf } from '../../../../src/values/domain-name.ts'
+import { type DomainName, slotRangeOf } from '../../../../src/values/domain-name.ts'
 import { Model } from '../../model.ts'
 import { agree } from '../answers.ts'
 import type { Engine } from '../engine.ts'
@@ -21,20 +22,25 @@ function saving(store: Store, save: Save): Pick<Store, 'observations' | 'now'> {
 
 export function ingesting(engine: Engine): void {
   testWithStore(engine, 'a transaction has at most 2,000 names, and fewer if their texts are long', async (store) => {
-    const sizesOf = async (names: number, text: string): Promise<number[]> => {
+    const sizesOf = async (batch: readonly Observation[]): Promise<number[]> => {
       const sizes: number[] = []
       const counting = saving(store, async (changes, leases) => {
         sizes.push([...changes].length)
         return store.observations.save(changes, leases)
       })
-      const batch = Array.from({ length: names }, (_, n) =>
-        seen(`n${n}.example`, text.length === 0 ? 1 : 2, null, web({ has_website: true, text })),
-      )
       await ingest(counting, batch)
       return sizes.toSorted((a, b) => b - a)
     }
-    assert.deepEqual(await sizesOf(2_001, ''), [2_000, 1])
-    assert.deepEqual(await sizesOf(70, 'a '.repeat(LONGEST_TEXT / 2)), [63, 7])
+    const observed = (domain: (n: number) => string, count: number, text: string): Observation[] =>
+      Array.from({ length: count }, (_, n) => seen(domain(n), n % 60, null, web({ has_website: true, text })))
+    const longText = 'a '.repeat(LONGEST_TEXT / 2)
+    assert.deepEqual(await sizesOf(observed((n) => `m${n}.example`, 2_001, '')), [2_000, 1])
+    assert.deepEqual(await sizesOf(observed((n) => `n${n}.example`, 70, longText)), [63, 7])
+    const records = dns({ TXT: Array.from({ length: 120 }, (_, n) => [String(n).padEnd(250, '.')]) })
+    const within = observed(() => 'one.example', 46, longText)
+    const beyond = observed(() => 'two.example', 46, longText).map((each) => ({ ...each, dns: records }))
+    assert.deepEqual(await sizesOf([...within, seen('three.example', 1, null)]), [2])
+    assert.deepEqual(await sizesOf([...beyond, seen('four.example', 1, null)]), [1, 1])
     const { states, total } = await store.facts.webHistory(name('n69.example'), null, 10)
     assert.deepEqual([states.length, total], [1, 1])
   })
@@ -82,11 +88,9 @@ export function ingesting(engine: Engine): void {
 
   testWithStore(engine, 'revealed names are added once, also if the changes are read twice', async (store) => {
     const repeating = saving(store, async (changes, leases) => {
-      const read = [...changes].map(({ state }) => state.name)
-      assert.deepEqual(
-        [...changes].map(({ state }) => state.name),
-        read,
-      )
+      const read = (): DomainName[] => [...changes].map(({ state }) => state.name)
+      assert.deepEqual(read().toSorted(), [ONE, name('three.example'), TWO].toSorted())
+      assert.deepEqual(read(), read())
       return store.observations.save(changes, leases)
     })
     const revealed = [[TWO, name('three.example')], [ONE]]
