@@ -95,6 +95,11 @@ test('wildcards find the names below a name, and those that start with labels', 
   assert.equal((await lookup('rrset/name/shop.*')).length, 6)
   assert.equal((await lookup('rrset/name/www.shop.*/A')).length, 2)
   assert.deepEqual(await lookup('rrset/name/hop.*'), [])
+  assert.deepEqual(
+    await lookup('rrset/name/shop.example.*'),
+    [],
+    'the name itself does not begin with its name and a dot',
+  )
 })
 
 test('a raw name is in wire form', async () => {
