@@ -110,7 +110,8 @@ async function factsOf({ facts }: Store) {
   return Promise.all(
     NAMES.map(async (name) => {
       const { dns: _dns, web: _web, ...lookup } = (await facts.lookup(named(name)))!
-      return { name, lookup, history: await facts.history(named(name), RECORD_TYPES, null, 100) }
+      const { byType } = await facts.history(named(name), RECORD_TYPES, null, 100)
+      return { name, lookup, history: byType }
     }),
   )
 }
