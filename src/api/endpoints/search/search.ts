@@ -52,8 +52,8 @@ export const search: Endpoint = {
     'The known names that contain a text, also those that were never observed. `bank*` finds names that begin with a ' +
     'text, `*.bank` those below a suffix, `?` stands for one character and `[a-z]` for one of a set. Between slashes, ' +
     '`q` is a regular expression of RE2. Three fixed characters in a row are needed, without those of the last ' +
-    'label at the end of the names. One text at the start or at the end may be shorter. Names that begin with the text come first, then in the order of what follows the text. A page may ' +
-    'be short before the last. Each response is charged as one call.',
+    'label at the end of the names. One text at the start or at the end may be shorter. Names that begin with the text ' +
+    'come first, then in the order of what follows the text. A page may be short before the last. Each response is charged as one call.',
   envelope: 'top',
   parameters: Type.Object({
     q: Type.String({
