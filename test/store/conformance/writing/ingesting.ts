@@ -3,22 +3,14 @@
 import assert from 'node:assert/strict'
 import type { Observation } from '../../../../src/observe/observation.ts'
 import { ingest } from '../../../../src/store/ingest.ts'
-import type { Store } from '../../../../src/store/port/store.ts'
 import { type DomainName, slotRangeOf } from '../../../../src/values/domain-name.ts'
 import { Model } from '../../model.ts'
 import { agree } from '../answers.ts'
 import type { Engine } from '../engine.ts'
 import { dns, NOW, name, seen, testWithStore, web } from '../world.ts'
-import { ONE, on, QUESTION, TWO } from './two-names.ts'
+import { ONE, on, QUESTION, saving, TWO } from './two-names.ts'
 
 const LONGEST_TEXT = 65_536
-
-type Save = Store['observations']['save']
-
-/** The part of a store that an ingest uses, with another way to save. */
-function saving(store: Store, save: Save): Pick<Store, 'observations' | 'now'> {
-  return { now: () => store.now(), observations: { ...store.observations, save } }
-}
 
 export function ingesting(engine: Engine): void {
   testWithStore(engine, 'a transaction has at most 2,000 names, and fewer if their texts are long', async (store) => {

@@ -3,12 +3,11 @@
 import assert from 'node:assert/strict'
 import type { Change } from '../../../../src/apply/change.ts'
 import { ingest } from '../../../../src/store/ingest.ts'
-import type { Store } from '../../../../src/store/port/store.ts'
 import { Model } from '../../model.ts'
 import { agree } from '../answers.ts'
 import type { Engine } from '../engine.ts'
 import { changesOf, NOW, seen, testWithStore } from '../world.ts'
-import { ONE, on, QUESTION, TWO } from './two-names.ts'
+import { ONE, on, QUESTION, saving, TWO } from './two-names.ts'
 
 export function gate(engine: Engine): void {
   testWithStore(engine, 'every write increments the version, also that of an unchanged observation', async (store) => {
@@ -118,17 +117,11 @@ export function gate(engine: Engine): void {
       on('two.example', 1, '192.0.2.2'),
       on('two.example', 2, '192.0.2.2'),
     ]
-    const repeating: Pick<Store, 'observations' | 'now'> = {
-      now: () => store.now(),
-      observations: {
-        ...store.observations,
-        async save(changes, leases) {
-          assert.equal(changes[Symbol.iterator]().next().done, false) // a save that failed after its first change
-          assert.deepEqual([...changes], [...changes])
-          return store.observations.save(changes, leases)
-        },
-      },
-    }
+    const repeating = saving(store, async (changes, leases) => {
+      assert.equal(changes[Symbol.iterator]().next().done, false) // a save that failed after its first change
+      assert.deepEqual([...changes], [...changes])
+      return store.observations.save(changes, leases)
+    })
     const model = new Model(NOW)
     const expected = ['applied', 'applied', 'stale', 'applied', 'unchanged']
     assert.deepEqual(await ingest(repeating, batch), expected)
