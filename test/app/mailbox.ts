@@ -13,6 +13,7 @@ export async function openMailbox() {
     authOptional: true,
     allowInsecureAuth: true,
     disabledCommands: ['STARTTLS'],
+    closeTimeout: 1, // ms; a server that was stopped keeps its connection for the next message
     onAuth({ username, password }, _session, done) {
       logins.push(`${username}:${password}`)
       done(null, { user: username })
