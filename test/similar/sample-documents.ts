@@ -1,7 +1,7 @@
 /** An IDF table of terms with given document frequencies, and vectors as the cache returns them. */
 
 import { DocumentFrequencyHistogram, IdfTable } from '../../src/similar/query/idf-table.ts'
-import type { VectorRange } from '../../src/similar/query/vector-cache.ts'
+import { COUNT_BITS, type VectorRange, vectorRangeOf } from '../../src/similar/query/vector-cache.ts'
 import type { TermVector } from '../../src/similar/text/term-vector.ts'
 
 /** Any odd number. */
@@ -16,15 +16,10 @@ export function idfTableOf(all: number, pages: Iterable<readonly [word: number, 
   return idfTable
 }
 
-/** The vector in longer arrays, between other terms. */
-export function rangeOf({ size, terms, counts }: TermVector): VectorRange {
-  const range = {
-    terms: new Uint32Array(size + 6).fill(5),
-    counts: new Uint16Array(size + 6).fill(7),
-    from: 3,
-    end: 3 + size,
-  }
-  range.terms.set(terms.subarray(0, size), 3)
-  range.counts.set(counts.subarray(0, size), 3)
-  return range
+/** The vector in a longer array, between the words of other terms. */
+export function rangeOf(vector: TermVector): VectorRange {
+  const { words, end, largeEnd } = vectorRangeOf(vector)
+  const longer = new Int32Array(words.length + 6).fill((5 << COUNT_BITS) | 7)
+  longer.set(words, 3)
+  return { words: longer, from: 3, end: 3 + end, largeEnd: 3 + largeEnd }
 }

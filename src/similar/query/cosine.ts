@@ -3,7 +3,7 @@
 import type { TermVector } from '../text/term-vector.ts'
 import { countWeight } from '../text/weights.ts'
 import type { IdfTable } from './idf-table.ts'
-import type { VectorRange } from './vector-cache.ts'
+import { COUNT_BITS, MAX_COUNT, type VectorRange } from './vector-cache.ts'
 
 /** A page to compare with others: the weights of its terms, the length of its vector, and a table to find its terms. */
 export type WeightedDocument = { vector: TermVector; weights: Float64Array; length: number; termTable: TermTable }
@@ -40,41 +40,51 @@ export function weightDocument(vector: TermVector, idfTable: IdfTable): Weighted
   return { vector, weights, length: Math.sqrt(squares), termTable: buildTermTable(vector, factors, idfTable.factor) }
 }
 
-/** Returns the dot product of both weighted vectors. It has no branches, because matches are unpredictable. */
-export function dotProduct(
-  { termTable: { multiplier, shift, terms, factors, overflow } }: WeightedDocument,
-  other: VectorRange,
-): number {
-  const { terms: otherTerms, counts, from, end } = other
+/** Returns the dot product of both weighted vectors. Its loop has no branches, because matches are unpredictable. */
+export function dotProduct({ termTable }: WeightedDocument, other: VectorRange): number {
+  const { multiplier, shift, terms, factors, overflow } = termTable
+  const { words, from, end, largeEnd } = other
   let dot = 0
   for (let at = from; at < end; at++) {
-    const term = otherTerms[at]!
+    const word = words[at]!
+    const term = word >>> COUNT_BITS
     const slot = Math.imul(term, multiplier) >>> shift
     const isInSlot = ((terms[slot]! ^ term) - 1) >> 31
     const isInNextSlot = ((terms[slot + 1]! ^ term) - 1) >> 31
-    dot += factors[((slot + 1) & isInSlot) | ((slot + 2) & isInNextSlot)]! * countWeight(counts[at]!)
+    dot += factors[((slot + 1) & isInSlot) | ((slot + 2) & isInNextSlot)]! * countWeight(word & MAX_COUNT)
   }
+  for (let at = end; at < largeEnd; at += 2) dot += factorOf(termTable, words[at]!) * countWeight(words[at + 1]! >>> 0)
   for (const { term, factor } of overflow) dot += factor * weightOfTerm(other, term)
   return dot
 }
 
+/** What a count weight of 1 of a term adds to a dot product: 0 for a term that is not in the table, or in `overflow`. */
+function factorOf({ multiplier, shift, terms, factors }: TermTable, term: number): number {
+  const slot = Math.imul(term, multiplier) >>> shift
+  if (terms[slot] === term) return factors[slot + 1]!
+  return terms[slot + 1] === term ? factors[slot + 2]! : 0
+}
+
 /** Returns the weight of a term's count, or 0 if the document does not contain the term. */
-function weightOfTerm({ terms, counts, from, end }: VectorRange, term: number): number {
+function weightOfTerm({ words, from, end, largeEnd }: VectorRange, term: number): number {
+  for (let at = end; at < largeEnd; at += 2) if (words[at] === term) return countWeight(words[at + 1]! >>> 0)
   let [low, high] = [from, end]
   while (low < high) {
     const middle = (low + high) >>> 1
-    if (terms[middle]! < term) low = middle + 1
+    if (words[middle]! >>> COUNT_BITS < term) low = middle + 1
     else high = middle
   }
-  return low < end && terms[low] === term ? countWeight(counts[low]!) : 0
+  return low < end && words[low]! >>> COUNT_BITS === term ? countWeight(words[low]! & MAX_COUNT) : 0
 }
 
-export function vectorLength({ terms, counts, from, end }: VectorRange, idfTable: IdfTable): number {
+export function vectorLength({ words, from, end, largeEnd }: VectorRange, idfTable: IdfTable): number {
   let squares = 0
   for (let at = from; at < end; at++) {
-    const weight = countWeight(counts[at]!) * idfTable.idfOf(terms[at]!)
-    squares += weight * weight
+    const word = words[at]!
+    squares += (countWeight(word & MAX_COUNT) * idfTable.idfOf(word >>> COUNT_BITS)) ** 2
   }
+  for (let at = end; at < largeEnd; at += 2)
+    squares += (countWeight(words[at + 1]! >>> 0) * idfTable.idfOf(words[at]!)) ** 2
   return Math.sqrt(squares)
 }
 

@@ -19,7 +19,7 @@ import { createIdfCache, type IdfCache } from './idf-cache.ts'
 import type { IdfTable } from './idf-table.ts'
 import { chooseQueryTerms, maxRowsFor, QUERY_LIMITS } from './query-terms.ts'
 import { ScoreAccumulator } from './score-accumulator.ts'
-import { MAX_COUNT, VectorCache, type VectorRange } from './vector-cache.ts'
+import { VectorCache, type VectorRange, vectorRangeOf } from './vector-cache.ts'
 
 /** Documents in the cache: at most 8 MB. A document replaces the one in its slot. */
 const DEFAULT_CAPACITY = 2 ** 19
@@ -27,27 +27,25 @@ const DEFAULT_CAPACITY = 2 ** 19
 /** A document's number is never given twice, and its vector never changes. */
 export class LengthCache {
   private idfTable: IdfTable | null = null
-  /** The number of the document in each slot plus 1, so that 0 is an empty slot. */
-  private readonly documents: Float64Array
-  private readonly lengths: Float64Array
+  /** Of each slot, the number of the document plus 1, so that 0 is an empty slot, and the length. */
+  private readonly slots: Float64Array
 
   constructor(capacity = DEFAULT_CAPACITY) {
-    this.documents = new Float64Array(capacity)
-    this.lengths = new Float64Array(capacity)
+    this.slots = new Float64Array(2 * capacity)
   }
 
   /** Returns the length of a document's vector, weighted by the table. */
   lengthOf(document: number, vector: VectorRange, idfTable: IdfTable): number {
     if (this.idfTable !== idfTable) {
       this.idfTable = idfTable
-      this.documents.fill(0)
+      this.slots.fill(0)
     }
-    const slot = document % this.documents.length
-    if (this.documents[slot] !== document + 1) {
-      this.documents[slot] = document + 1
-      this.lengths[slot] = vectorLength(vector, idfTable)
+    const slot = (2 * document) % this.slots.length
+    if (this.slots[slot] !== document + 1) {
+      this.slots[slot] = document + 1
+      this.slots[slot + 1] = vectorLength(vector, idfTable)
     }
-    return this.lengths[slot]!
+    return this.slots[slot + 1]!
   }
 }
 
@@ -251,8 +249,7 @@ function vectorWithTerms(vector: TermVector): TermVector | null {
 
 function similarityOf(source: WeightedDocument, vector: TermVector, idfTable: IdfTable): number {
   if (vectorDigest(packTermVector(vector)) === vectorDigest(packTermVector(source.vector))) return 1
-  const counts = Uint16Array.from(vector.counts, (count) => Math.min(count, MAX_COUNT))
-  const range = { terms: vector.terms, counts, from: 0, end: vector.size }
+  const range = vectorRangeOf(vector)
   return scoreOf(source, range, vectorLength(range, idfTable)) / SCORE_SCALE
 }
 

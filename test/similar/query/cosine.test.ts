@@ -71,7 +71,7 @@ test('so it is whatever the terms, in every place of the table', () => {
         TOTAL,
         some.map((term) => [term, 2] as const),
       )
-      const vector = vectorOf(new Map(some.map((term, at) => [term, 1 + at])))
+      const vector = vectorOf(new Map(some.map((term, at) => [term, 1 + 12 * at])))
       const page = weightDocument(vector, table)
       assert.ok(close(dotProduct(page, rangeOf(vector)), page.length ** 2))
     }),

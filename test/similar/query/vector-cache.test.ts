@@ -3,23 +3,35 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { VectorCache, type VectorRange } from '../../../src/similar/query/vector-cache.ts'
-import type { TermVector } from '../../../src/similar/text/term-vector.ts'
+import { COUNT_BITS, MAX_COUNT, VectorCache, type VectorRange } from '../../../src/similar/query/vector-cache.ts'
+import { TERM_COUNT, type TermVector } from '../../../src/similar/text/term-vector.ts'
 
 const CAPACITY = 256
+
+/** The highest count that a word has room for, the lowest one that it has none for, and the highest that is stored. */
+const EDGE_COUNTS = [MAX_COUNT, MAX_COUNT + 1, 2 ** 32 - 1]
 
 /** Document n has n + 1 terms. */
 function vectorOfDocument(document: number): TermVector {
   const size = document + 1
   return {
     size,
-    terms: Uint32Array.from({ length: size + 2 }, (_, at) => document * 1000 + at),
-    counts: Uint32Array.from({ length: size + 2 }, (_, at) => 1 + ((document + at) % 9)),
+    terms: Uint32Array.from({ length: size + 2 }, (_, at) => TERM_COUNT - 1 - document * 1000 + at),
+    counts: Uint32Array.from({ length: size + 2 }, (_, at) => EDGE_COUNTS[(document + at) % 9] ?? (document + at) % 9),
   }
 }
 
-function pairsOf({ terms, counts, from, end }: VectorRange): [number, number][] {
-  return Array.from({ length: end - from }, (_, at) => [terms[from + at]!, counts[from + at]!])
+/** The terms of a vector with their counts, in the order of the terms. */
+function pairsOf({ words, from, end, largeEnd }: VectorRange): [number, number][] {
+  const small = Array.from(
+    words.subarray(from, end),
+    (word) => [word >>> COUNT_BITS, word & MAX_COUNT] as [number, number],
+  )
+  const large = Array.from({ length: (largeEnd - end) / 2 }, (_, at): [number, number] => [
+    words[end + 2 * at]!,
+    words[end + 2 * at + 1]! >>> 0,
+  ])
+  return [...small, ...large].sort(([one], [other]) => one - other)
 }
 
 function expectedOf(document: number): [number, number][] {
@@ -57,11 +69,15 @@ test('a found vector is that of its document, after any overwriting, collisions 
   assert.ok(found > 100 && overwritten > 100, `${found} found, ${overwritten} overwritten`)
 })
 
-test('a vector that fills the cache is found, a longer one is rejected, and counts end at 65,535', () => {
+test('a vector that fills the cache is found, and a longer one is rejected', () => {
   const cache = new VectorCache(CAPACITY)
-  assert.deepEqual(pairsOf(cache.add(CAPACITY - 1, vectorOfDocument(CAPACITY - 1))), expectedOf(CAPACITY - 1))
-  assert.throws(() => cache.add(CAPACITY, vectorOfDocument(CAPACITY)), RangeError)
-  assert.deepEqual(pairsOf(cache.find(CAPACITY - 1)!), expectedOf(CAPACITY - 1))
-  const large = { size: 1, terms: Uint32Array.of(3), counts: Uint32Array.of(98_301) }
-  assert.deepEqual(pairsOf(cache.add(1, large)), [[3, 65_535]])
+  const filling = (large: number): TermVector => ({
+    size: CAPACITY - 1,
+    terms: Uint32Array.from({ length: CAPACITY }, (_, at) => at),
+    counts: Uint32Array.from({ length: CAPACITY }, (_, at) => (at < large ? MAX_COUNT + 1 : 1)),
+  })
+  const expected = Array.from({ length: CAPACITY - 1 }, (_, at) => [at, at === 0 ? MAX_COUNT + 1 : 1])
+  assert.deepEqual(pairsOf(cache.add(7, filling(1))), expected)
+  assert.throws(() => cache.add(8, filling(2)), RangeError)
+  assert.deepEqual(pairsOf(cache.find(7)!), expected)
 })
