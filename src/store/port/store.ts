@@ -157,13 +157,16 @@ export type Histories<T extends RecordType> = { byType: Record<T, History>; last
 
 /** One state of a website. `last_seen`: its last observation. */
 export type WebState = { first_seen: Instant; last_seen: Instant; verdict: WebVerdict }
-/** A page of states, newest first. `total` stops at 1,001. `more`: older states follow. */
-export type WebHistory = { states: WebState[]; total: number; more: boolean }
+/**
+ * A page of states, newest first. `total` stops at 1,001. `more`: older states follow. `lastObserved`: of the
+ * same snapshot; both null if there is no state.
+ */
+export type WebHistory = { states: WebState[]; total: number; more: boolean; lastObserved: LastObserved }
 
 /** One state of the certificate of a name; null for a time in which none was presented. */
 export type PastCertificate = { first_seen: Instant; last_seen: Instant; certificate: Certificate | null }
 /** As WebHistory. */
-export type CertificateHistory = { states: PastCertificate[]; total: number; more: boolean }
+export type CertificateHistory = Omit<WebHistory, 'states'> & { states: PastCertificate[] }
 
 /**
  * An address of a name: since when the name is on it, as the API answers it, and how many names are, this one included.

@@ -26,7 +26,7 @@ import {
   VERDICT_COLUMNS,
   type VerdictRow,
 } from './columns.ts'
-import type { ClockRow } from './lookup.ts'
+import { type ClockRow, lastObservedOf } from './lookup.ts'
 
 /** A superseded state. `baseRecords`: the records of the state at its base, if it has one. */
 export type StateRow = {
@@ -81,7 +81,8 @@ export async function certificateHistoryPage(
   read: FactsReader['certificates'],
 ): Promise<CertificateHistory> {
   const newest = row && unpackStates(row.states).certificate
-  if (newest === undefined) return { states: [], total: 0, more: false }
+  const lastObserved = lastObservedOf(row)
+  if (newest === undefined) return { states: [], total: 0, more: false, lastObserved }
   const { first_seen, count: total, records: text } = newest
   const states: (Omit<PastCertificate, 'certificate'> & { sha256: string | null })[] = []
   const last_seen = unpackClocks(row!.clock, row!.other_clocks)[CLOCK_INDEX.certificate]!
@@ -95,6 +96,7 @@ export async function certificateHistoryPage(
     states: page.map(({ sha256, ...state }) => ({ ...state, certificate: (sha256 && bySha256.get(sha256)) || null })),
     total,
     more: states.length > limit,
+    lastObserved,
   }
 }
 
@@ -106,10 +108,11 @@ export function webHistoryPage(
   limit: number,
 ): WebHistory {
   const verdict = row === undefined ? null : unpackVerdict(name, row)
-  if (row === undefined || verdict === null) return { states: [], total: 0, more: false }
+  const lastObserved = lastObservedOf(row)
+  if (row === undefined || verdict === null) return { states: [], total: 0, more: false, lastObserved }
   const clock = unpackClocks(row.clock, row.other_clocks)[CLOCK_INDEX.web]!
   const newest = webStateOf({ web: verdict, states: unpackStates(row.states) }, clock)
-  if (newest === undefined) return { states: [], total: 0, more: false }
+  if (newest === undefined) return { states: [], total: 0, more: false, lastObserved }
   const { first_seen, count: total } = newest
   const states: WebState[] = []
   if (before === null || first_seen < before)
@@ -117,5 +120,5 @@ export function webHistoryPage(
   const older = JSON.parse(row.older) as (StateRow & { records: string })[]
   for (const { first_seen, last_confirmed, records } of older)
     states.push({ first_seen, last_seen: last_confirmed, verdict: decodeVerdict(records) })
-  return { states: states.slice(0, limit), total, more: states.length > limit }
+  return { states: states.slice(0, limit), total, more: states.length > limit, lastObserved }
 }

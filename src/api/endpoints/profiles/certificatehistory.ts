@@ -64,7 +64,7 @@ async function readCertificatesOf(
   const limits = { fallback: DEFAULT_STATES, max: maxStatesOf(caller) }
   const page = readPage(call, 'certificatehistory', requested ?? name, limits)
   const before = page.position === null ? null : Number(page.position)
-  const { states, total, more } = await facts.certificateHistory(name, before, page.limit)
+  const { states, total, more, lastObserved } = await facts.certificateHistory(name, before, page.limit)
   if (total === 0) return null
   const rows = states.flatMap(({ first_seen, last_seen, certificate }) =>
     certificate === null
@@ -75,5 +75,5 @@ async function readCertificatesOf(
   )
   const about = [`"query":"${name}"`, `"requested":${JSON.stringify(requested)}`]
   const body = pageBody(page, about, rows, more ? String(states.at(-1)!.first_seen) : null)
-  return { body, lastObserved: await facts.clocks(name) }
+  return { body, lastObserved }
 }

@@ -59,7 +59,7 @@ async function readStates(call: EndpointCall, { name, requested }: RequestedName
   const { caller, facts } = call
   const page = readPage(call, 'webhistory', requested ?? name, { fallback: DEFAULT_STATES, max: maxStatesOf(caller) })
   const before = page.position === null ? null : Number(page.position)
-  const { states, total, more } = await facts.webHistory(name, before, page.limit)
+  const { states, total, more, lastObserved } = await facts.webHistory(name, before, page.limit)
   if (total === 0) return null
   const rows = states.map(
     ({ first_seen, last_seen, verdict }) =>
@@ -67,5 +67,5 @@ async function readStates(call: EndpointCall, { name, requested }: RequestedName
   )
   const about = [`"query":"${name}"`, `"requested":${JSON.stringify(requested)}`, `"total":${total}`]
   const body = pageBody(page, about, rows, more ? String(states.at(-1)!.first_seen) : null)
-  return { body, lastObserved: await facts.clocks(name) }
+  return { body, lastObserved }
 }
