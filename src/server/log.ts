@@ -29,13 +29,59 @@ export function openLog(level: LogLevel): OpenedLog {
     periodicFlush: LOG_FLUSH_MS,
   })
   destination.on('error', () => {}) // without a reader of the log, the server still answers requests
-  return { log: pino({ level, base: { pid: process.pid } }, destination), flush: () => flushDestination(destination) }
+  const lines = new LinesOfTurn(destination, maxWrite)
+  const flush = (): void => {
+    process.off('exit', flush)
+    lines.flushSync()
+  }
+  process.on('exit', flush) // after a fault that nothing catches
+  return { log: pino({ level, base: { pid: process.pid } }, lines), flush }
 }
 
-function flushDestination(destination: ReturnType<typeof pino.destination>): void {
-  try {
-    destination.flushSync()
-  } catch {
-    // the log has no reader, or the reader is blocked
+/**
+ * Collects the lines of one iteration of the event loop. For each write, the destination measures and copies all that it
+ * holds, which took 3 µs of a /lookup.
+ */
+class LinesOfTurn {
+  readonly #destination: ReturnType<typeof pino.destination>
+  readonly #maxBytes: number
+  readonly #endTurn = (): void => {
+    this.#isScheduled = false
+    this.#passOn()
+  }
+  #lines = ''
+  #bytes = 0
+  #isScheduled = false
+
+  /** `maxBytes`: of a piece that the destination gets, unless a single line is longer. */
+  constructor(destination: ReturnType<typeof pino.destination>, maxBytes: number) {
+    this.#destination = destination
+    this.#maxBytes = maxBytes
+  }
+
+  write(line: string): void {
+    const bytes = Buffer.byteLength(line)
+    if (this.#bytes + bytes > this.#maxBytes) this.#passOn()
+    this.#lines += line
+    this.#bytes += bytes
+    if (this.#isScheduled) return
+    this.#isScheduled = true
+    setImmediate(this.#endTurn)
+  }
+
+  /** Writes everything; pino calls it after a fatal message. */
+  flushSync(): void {
+    this.#passOn()
+    try {
+      this.#destination.flushSync()
+    } catch {
+      // the log has no reader, or the reader is blocked
+    }
+  }
+
+  #passOn(): void {
+    if (this.#lines !== '') this.#destination.write(this.#lines)
+    this.#lines = ''
+    this.#bytes = 0
   }
 }
