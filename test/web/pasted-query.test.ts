@@ -1,9 +1,10 @@
-/** The search box understands what people paste: domains, addresses, URLs and mail addresses, also defanged. */
+/** The search box understands what people paste: domains, addresses, networks, URLs and mail addresses, also defanged. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parsePastedQuery, parsePastedSearch } from '../../src/values/pasted/pasted-query.ts'
 import { explorerAddress, searchPath } from '../../web/client/paths.ts'
+import { addressOfText } from '../../web/views/explorer/search/pasted-address.ts'
 
 const PASTED: readonly (readonly [text: string, address: string | null])[] = [
   ['example.com', '/domain/example.com'],
@@ -65,5 +66,21 @@ for (const [text, address] of SEARCHES) {
   test(`${JSON.stringify(text)} is ${address === null ? 'no search' : `the search ${address}`}`, () => {
     const q = parsePastedSearch(text)
     assert.equal(q === null ? null : searchPath({ q, tld: '' }), address)
+  })
+}
+
+const TEXTS: readonly (readonly [text: string, address: string | null])[] = [
+  ['192.0.2[.]0/24', '/ip/192.0.2.0/24'],
+  [' "2001:DB8::/32", ', '/ip/2001:db8::/32'],
+  ['http://192.0.2.1/24', '/ip/192.0.2.1'],
+  ['192.0.2.1', '/ip/192.0.2.1'],
+  ['example.com/24', '/domain/example.com'],
+  ['bank*', '/search?q=bank*'],
+  ['999.1.1.1', null],
+]
+
+for (const [text, address] of TEXTS) {
+  test(`a search box with ${JSON.stringify(text)} leads to ${address ?? 'nothing'}`, () => {
+    assert.equal(addressOfText(text), address)
   })
 }

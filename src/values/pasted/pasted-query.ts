@@ -13,7 +13,7 @@ const PREFIX_LENGTH = /\/\d{1,3}$/
  * such as 192.0.2.0/24 is not an address. It does not validate a domain: the server does, and says what is wrong with it.
  */
 export function parsePastedQuery(text: string): PastedQuery | null {
-  const plain = refang(text.trim().replace(/^[<"'`([]+(?=[^\]]*$)|[>"'`),;]+$/g, ''))
+  const plain = plainText(text)
   const host = hostOf(plain)
   if (host === '' || isRange(plain)) return null
   if (IPV4.test(host)) return host.split('.').every((byte) => Number(byte) < 256) ? { kind: 'ip', value: host } : null
@@ -33,6 +33,17 @@ export function parsePastedSearch(text: string): string | null {
   const plain = refang(given)
   const isPattern = /^[\w.*?[\]!^-]+$/.test(plain) && /[*?[]/.test(plain)
   return isPattern || /^[\w-]+$/.test(plain) ? plain : null
+}
+
+/** The text of a network such as 192.0.2.0/24, which the server validates; null if the text is none. */
+export function parsePastedNetwork(text: string): string | null {
+  const plain = plainText(text)
+  return isRange(plain) ? plain.toLowerCase() : null
+}
+
+/** The text without quotation marks, brackets and the like around it, and not defanged. */
+function plainText(text: string): string {
+  return refang(text.trim().replace(/^[<"'`([]+(?=[^\]]*$)|[>"'`),;]+$/g, ''))
 }
 
 function isRange(text: string): boolean {

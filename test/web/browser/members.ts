@@ -115,6 +115,9 @@ export async function readViews(browser: Browser, site: Site): Promise<void> {
 export async function findNames(browser: Browser, site: Site): Promise<void> {
   const { page, context } = await openWindow(browser, site, { cookie: await sessionOf(site) })
   await show(page, { path: '/', text: 'left today' })
+  await page.getByRole('textbox', { name: 'Domain, IP address or search' }).fill('192.0.2[.]0/24')
+  await page.keyboard.press('Enter')
+  await page.getByText('dropped.example').first().waitFor()
   await page.getByRole('textbox', { name: 'Domain, IP address or search' }).fill('harbour-*')
   await page.keyboard.press('Enter')
   await page.getByRole('link', { name: site.hub, exact: true }).first().waitFor()

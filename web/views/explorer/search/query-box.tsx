@@ -1,15 +1,14 @@
 /** The search box: one field for a domain, an address or a part of a name. */
 
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
-import { parsePastedQuery, parsePastedSearch } from '../../../../src/values/pasted/pasted-query.ts'
-import { explorerAddress, searchPath } from '../../../client/paths.ts'
 import { navigate } from '../../../client/router.ts'
 import { Button } from '../../../parts/button.tsx'
 import { Icon } from '../../../parts/icons.tsx'
 import { announce } from '../../../parts/live-region.tsx'
+import { addressOfText } from './pasted-address.ts'
 
 const NOT_A_QUERY =
-  'Enter a domain such as example.com, an IP address, or a part of a name such as bank*. A URL or an email address works too.'
+  'Enter a domain such as example.com, an IP address or network, or a part of a name such as bank*. A URL or an email address works too.'
 
 type QueryBoxProps = { value?: string; isLarge?: boolean }
 
@@ -64,14 +63,12 @@ function useQuery(value: string) {
   useEffect(() => setText(value), [value])
   const submit = (event: Event): void => {
     event.preventDefault()
-    const search = parsePastedSearch(text)
-    const query = search === null ? parsePastedQuery(text) : null
-    setError(search === null && query === null ? NOT_A_QUERY : null)
-    if (search !== null) navigate(searchPath({ q: search }))
-    else if (query === null) input.current?.focus()
+    const address = addressOfText(text)
+    setError(address === null ? NOT_A_QUERY : null)
+    if (address === null) input.current?.focus()
     else {
-      announce(`Looking up ${query.value}.`)
-      navigate(explorerAddress(query))
+      announce(`Looking up ${text.trim()}.`)
+      navigate(address)
     }
   }
   return { text, setText, error, submit, input }
