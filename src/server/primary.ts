@@ -165,5 +165,5 @@ async function stopServer({ workerPool, children, admin, places, store, logOutpu
   admin?.closeAllConnections()
   admin?.close()
   await store.close()
-  logOutput.flush()
+  await logOutput.end()
 }

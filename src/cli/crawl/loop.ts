@@ -8,12 +8,12 @@ import type { CrawlOptions } from './options.ts'
 
 export async function runLoopCommand(options: CrawlOptions): Promise<void> {
   const settings = loadSettings()
-  const { log, flush } = openLog(settings.logLevel)
+  const { log, end } = openLog(settings.logLevel)
   const stop = listenForStop()
   try {
     await runContinuousCrawl(settings, options, log, stop.signal)
   } finally {
-    flush()
+    await end()
     stop.end()
   }
 }

@@ -36,18 +36,17 @@ async function runChildWork<Order extends ChildOrder>(
   order: Order,
   signal: AbortSignal,
 ): Promise<void> {
-  const { log, flush } = openLog(order.settings.logLevel)
+  const { log, end } = openLog(order.settings.logLevel)
   const fail = (error: unknown): void => {
     const message = logsEveryStack ? null : plainMessageOf(error)
     if (message === null) log.fatal({ err: error }, `${name} failed`)
     else log.fatal(`${name} failed: ${message}`)
-    flush()
     process.exit(1)
   }
   process.on('uncaughtException', fail)
   process.on('unhandledRejection', fail)
   await run(order, log, signal).catch(fail)
-  flush()
+  await end()
   process.exit(0)
 }
 

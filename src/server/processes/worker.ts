@@ -66,10 +66,9 @@ process.on('message', (message, handle) => {
 
 async function startServing({ settings, limits, demo, examples, pageFolder }: WorkerOrder): Promise<void> {
   const logOutput = openLog(settings.logLevel)
-  const { log, flush } = logOutput
+  const { log } = logOutput
   const fail = (error: unknown): void => {
     log.fatal({ err: error }, 'worker stopped')
-    flush()
     process.exit(1)
   }
   process.on('uncaughtException', fail)
@@ -98,7 +97,7 @@ async function startServing({ settings, limits, demo, examples, pageFolder }: Wo
     sendHeartbeats(isReady)
     sendReport({ to: 'primary', is: 'ready' })
   } catch (error) {
-    reportFailure(error as NodeJS.ErrnoException, logOutput)
+    await reportFailure(error as NodeJS.ErrnoException, logOutput)
   }
 }
 
@@ -127,10 +126,10 @@ function lookupCrawlRequestsOf({ crawlLookupRequests: maxPerDay }: Settings, { c
 }
 
 /** Reports to the primary why this worker cannot serve. */
-function reportFailure(error: NodeJS.ErrnoException, { log, flush }: OpenedLog): void {
+async function reportFailure(error: NodeJS.ErrnoException, { log, end }: OpenedLog): Promise<void> {
   const { message, code, syscall } = error
   if (syscall === undefined && !(error instanceof StoreFault)) log.error({ err: error }, 'worker cannot serve')
-  flush()
+  await end()
   sendReport({ to: 'primary', is: 'failed', message, code: code ?? null })
 }
 
@@ -210,7 +209,7 @@ async function drainAndExit({ api, storeMonitor, store, logOutput, ending }: Run
   await api.app.close()
   storeMonitor.close()
   await store.close()
-  logOutput.flush()
+  await logOutput.end()
   process.exit(0)
 }
 
