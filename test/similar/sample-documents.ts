@@ -1,7 +1,7 @@
 /** An IDF table of terms with given document frequencies, and vectors as the cache returns them. */
 
 import { DocumentFrequencyHistogram, IdfTable } from '../../src/similar/query/idf-table.ts'
-import { COUNT_BITS, type VectorRange, vectorRangeOf } from '../../src/similar/query/vector-cache.ts'
+import { type VectorRange, vectorRangeOf } from '../../src/similar/query/vector-cache.ts'
 import type { TermVector } from '../../src/similar/text/term-vector.ts'
 
 /** Any odd number. */
@@ -16,10 +16,10 @@ export function idfTableOf(all: number, pages: Iterable<readonly [word: number, 
   return idfTable
 }
 
-/** The vector in a longer array, between the words of other terms. */
+/** The vector in a longer array, between entries of its own terms. */
 export function rangeOf(vector: TermVector): VectorRange {
-  const { words, end, largeEnd } = vectorRangeOf(vector)
-  const longer = new Int32Array(words.length + 6).fill((5 << COUNT_BITS) | 7)
-  longer.set(words, 3)
-  return { words: longer, from: 3, end: 3 + end, largeEnd: 3 + largeEnd }
+  const { entries, end, largeEnd } = vectorRangeOf(vector)
+  const longer = Int32Array.from({ length: entries.length + 6 }, (_, at) => entries[at % entries.length] ?? 0)
+  longer.set(entries, 3)
+  return { entries: longer, from: 3, end: 3 + end, largeEnd: 3 + largeEnd }
 }

@@ -40,20 +40,21 @@ export function weightDocument(vector: TermVector, idfTable: IdfTable): Weighted
   return { vector, weights, length: Math.sqrt(squares), termTable: buildTermTable(vector, factors, idfTable.factor) }
 }
 
-/** Returns the dot product of both weighted vectors. Its loop has no branches, because matches are unpredictable. */
+/** Returns the dot product of both weighted vectors. Its first loop has no branches, because matches are unpredictable. */
 export function dotProduct({ termTable }: WeightedDocument, other: VectorRange): number {
   const { multiplier, shift, terms, factors, overflow } = termTable
-  const { words, from, end, largeEnd } = other
+  const { entries, from, end, largeEnd } = other
   let dot = 0
   for (let at = from; at < end; at++) {
-    const word = words[at]!
-    const term = word >>> COUNT_BITS
+    const entry = entries[at]!
+    const term = entry >>> COUNT_BITS
     const slot = Math.imul(term, multiplier) >>> shift
     const isInSlot = ((terms[slot]! ^ term) - 1) >> 31
     const isInNextSlot = ((terms[slot + 1]! ^ term) - 1) >> 31
-    dot += factors[((slot + 1) & isInSlot) | ((slot + 2) & isInNextSlot)]! * countWeight(word & MAX_COUNT)
+    dot += factors[((slot + 1) & isInSlot) | ((slot + 2) & isInNextSlot)]! * countWeight(entry & MAX_COUNT)
   }
-  for (let at = end; at < largeEnd; at += 2) dot += factorOf(termTable, words[at]!) * countWeight(words[at + 1]! >>> 0)
+  for (let at = end; at < largeEnd; at += 2)
+    dot += factorOf(termTable, entries[at]!) * countWeight(entries[at + 1]! >>> 0)
   for (const { term, factor } of overflow) dot += factor * weightOfTerm(other, term)
   return dot
 }
@@ -66,25 +67,25 @@ function factorOf({ multiplier, shift, terms, factors }: TermTable, term: number
 }
 
 /** Returns the weight of a term's count, or 0 if the document does not contain the term. */
-function weightOfTerm({ words, from, end, largeEnd }: VectorRange, term: number): number {
-  for (let at = end; at < largeEnd; at += 2) if (words[at] === term) return countWeight(words[at + 1]! >>> 0)
+function weightOfTerm({ entries, from, end, largeEnd }: VectorRange, term: number): number {
+  for (let at = end; at < largeEnd; at += 2) if (entries[at] === term) return countWeight(entries[at + 1]! >>> 0)
   let [low, high] = [from, end]
   while (low < high) {
     const middle = (low + high) >>> 1
-    if (words[middle]! >>> COUNT_BITS < term) low = middle + 1
+    if (entries[middle]! >>> COUNT_BITS < term) low = middle + 1
     else high = middle
   }
-  return low < end && words[low]! >>> COUNT_BITS === term ? countWeight(words[low]! & MAX_COUNT) : 0
+  return low < end && entries[low]! >>> COUNT_BITS === term ? countWeight(entries[low]! & MAX_COUNT) : 0
 }
 
-export function vectorLength({ words, from, end, largeEnd }: VectorRange, idfTable: IdfTable): number {
+export function vectorLength({ entries, from, end, largeEnd }: VectorRange, idfTable: IdfTable): number {
   let squares = 0
   for (let at = from; at < end; at++) {
-    const word = words[at]!
-    squares += (countWeight(word & MAX_COUNT) * idfTable.idfOf(word >>> COUNT_BITS)) ** 2
+    const entry = entries[at]!
+    squares += (countWeight(entry & MAX_COUNT) * idfTable.idfOf(entry >>> COUNT_BITS)) ** 2
   }
   for (let at = end; at < largeEnd; at += 2)
-    squares += (countWeight(words[at + 1]! >>> 0) * idfTable.idfOf(words[at]!)) ** 2
+    squares += (countWeight(entries[at + 1]! >>> 0) * idfTable.idfOf(entries[at]!)) ** 2
   return Math.sqrt(squares)
 }
 

@@ -1,24 +1,25 @@
-/** A cache of vectors, packed into words, in a block of memory of fixed size. */
+/** A cache of vectors in a block of memory of fixed size. */
 
 import { TERM_BITS, type TermVector } from '../text/term-vector.ts'
 
-/** The lowest bits of a word are the count of its term, which is above them. */
+/** The lowest bits of an entry are the count of its term, which is above them. */
 export const COUNT_BITS = 32 - TERM_BITS
 export const MAX_COUNT = 2 ** COUNT_BITS - 1
 
 /**
- * A vector in a longer array, so that a query reads one piece of memory for each: from `from` to `end` (exclusive), a word
- * for each term with a count up to MAX_COUNT, ascending. Then, up to `largeEnd`, each other term and its count.
+ * A vector in a longer array. A query reads one piece of memory for each vector. From `from` to `end` (exclusive): an entry
+ * for each term with a count up to MAX_COUNT, ascending. From `end` to `largeEnd`: two numbers for each other term, the
+ * term and its count, which is unsigned (`>>> 0`).
  */
-export type VectorRange = { words: Int32Array; from: number; end: number; largeEnd: number }
+export type VectorRange = { entries: Int32Array; from: number; end: number; largeEnd: number }
 
-/** Words in the cache: 48 MiB. */
+/** Numbers of 32 bits in the cache: 48 MiB. */
 const DEFAULT_CAPACITY = 3 * 2 ** 22
-/** There are so many words for each slot of a document. */
-const WORDS_PER_SLOT = 96
+/** A slot of a document for so many of them, half of what an average page has: few documents share a slot. */
+const ENTRIES_PER_SLOT = 96
 /**
  * The fields of a slot: the number of the document plus 1, so that 0 is an empty slot, and where its vector begins and
- * ends: the number of words written before.
+ * ends. Places count all that was written before.
  */
 const SLOT_FIELDS = 4
 const START = 1
@@ -27,7 +28,7 @@ const LARGE_END = 3
 
 /**
  * The vectors are in a ring, where new ones overwrite the oldest. A document's number is never given twice, and its
- * vector never changes, so an entry is never stale. But a document may have been deleted.
+ * vector never changes, so the cache is never wrong. But a document may have been deleted.
  */
 export class VectorCache {
   private readonly range: VectorRange
@@ -36,8 +37,8 @@ export class VectorCache {
   private written = 0
 
   constructor(capacity = DEFAULT_CAPACITY) {
-    this.range = { words: new Int32Array(capacity), from: 0, end: 0, largeEnd: 0 }
-    this.slotCount = Math.ceil(capacity / WORDS_PER_SLOT)
+    this.range = { entries: new Int32Array(capacity), from: 0, end: 0, largeEnd: 0 }
+    this.slotCount = Math.ceil(capacity / ENTRIES_PER_SLOT)
     this.slots = new Float64Array(SLOT_FIELDS * this.slotCount)
   }
 
@@ -45,16 +46,16 @@ export class VectorCache {
   find(document: number): VectorRange | null {
     const slot = this.slotOf(document)
     if (this.slots[slot] !== document + 1) return null
-    return this.written - this.slots[slot + START]! > this.range.words.length ? null : this.rangeOf(slot)
+    return this.written - this.slots[slot + START]! > this.range.entries.length ? null : this.rangeOf(slot)
   }
 
   /** Adds a vector, and returns it as `find` does. Throws RangeError if the vector is longer than the cache. */
   add(document: number, vector: TermVector): VectorRange {
-    const { words } = this.range
+    const { entries } = this.range
     const large = largeCountsOf(vector)
     const length = vector.size + large
-    if (length > words.length) throw new RangeError('the vector is longer than the cache')
-    const left = words.length - (this.written % words.length)
+    if (length > entries.length) throw new RangeError('the vector is longer than the cache')
+    const left = entries.length - (this.written % entries.length)
     const start = this.written + (length > left ? left : 0)
     const slot = this.slotOf(document)
     this.slots[slot] = document + 1
@@ -63,7 +64,7 @@ export class VectorCache {
     this.slots[slot + LARGE_END] = start + length
     this.written = start + length
     const range = this.rangeOf(slot)
-    packWords(vector, range)
+    writeEntries(vector, range)
     return range
   }
 
@@ -80,19 +81,19 @@ export class VectorCache {
   private rangeOf(slot: number): VectorRange {
     const { range, slots } = this
     const start = slots[slot + START]!
-    range.from = start % range.words.length
+    range.from = start % range.entries.length
     range.end = range.from + slots[slot + END]! - start
     range.largeEnd = range.from + slots[slot + LARGE_END]! - start
     return range
   }
 }
 
-/** A vector in words of its own. */
+/** A vector in an array of its own. */
 export function vectorRangeOf(vector: TermVector): VectorRange {
   const large = largeCountsOf(vector)
   const length = vector.size + large
-  const range = { words: new Int32Array(length), from: 0, end: vector.size - large, largeEnd: length }
-  packWords(vector, range)
+  const range = { entries: new Int32Array(length), from: 0, end: vector.size - large, largeEnd: length }
+  writeEntries(vector, range)
   return range
 }
 
@@ -103,14 +104,14 @@ function largeCountsOf({ size, counts }: TermVector): number {
   return large
 }
 
-function packWords({ size, terms, counts }: TermVector, { words, from, end }: VectorRange): void {
+function writeEntries({ size, terms, counts }: TermVector, { entries, from, end }: VectorRange): void {
   let [place, large] = [from, end]
   for (let at = 0; at < size; at++) {
     const [term, count] = [terms[at]!, counts[at]!]
-    if (count <= MAX_COUNT) words[place++] = (term << COUNT_BITS) | count
+    if (count <= MAX_COUNT) entries[place++] = (term << COUNT_BITS) | count
     else {
-      words[large++] = term
-      words[large++] = count
+      entries[large++] = term
+      entries[large++] = count
     }
   }
 }

@@ -159,7 +159,7 @@ export type Histories<T extends RecordType> = { byType: Record<T, History>; last
 export type WebState = { first_seen: Instant; last_seen: Instant; verdict: WebVerdict }
 /**
  * A page of states, newest first. `total` stops at 1,001. `more`: older states follow. `lastObserved`: of the
- * same snapshot; both null if there is no state.
+ * same snapshot; both null for a name without facts.
  */
 export type WebHistory = { states: WebState[]; total: number; more: boolean; lastObserved: LastObserved }
 

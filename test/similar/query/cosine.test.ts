@@ -18,7 +18,10 @@ const idfTable = idfTableOf(
 const weightOf = new Map(SOME.map((word, at) => [word, Math.log((TOTAL + 1) / (1 + at ** 2))]))
 
 const output = fc
-  .uniqueArray(fc.tuple(fc.constantFrom(...SOME), fc.integer({ min: 1, max: 400 })), { selector: ([word]) => word })
+  .uniqueArray(
+    fc.tuple(fc.constantFrom(...SOME), fc.oneof(fc.integer({ min: 1, max: 400 }), fc.constant(2 ** 32 - 1))),
+    { selector: ([word]) => word },
+  )
   .map((pairs) => new Map(pairs))
 
 /** A vector whose arrays are longer and end with random numbers. */

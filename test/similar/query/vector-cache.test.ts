@@ -8,7 +8,7 @@ import { TERM_COUNT, type TermVector } from '../../../src/similar/text/term-vect
 
 const CAPACITY = 256
 
-/** The highest count that a word has room for, the lowest one that it has none for, and the highest that is stored. */
+/** The highest count that an entry has room for, the lowest one that it has none for, and the highest that is stored. */
 const EDGE_COUNTS = [MAX_COUNT, MAX_COUNT + 1, 2 ** 32 - 1]
 
 /** Document n has n + 1 terms. */
@@ -22,14 +22,14 @@ function vectorOfDocument(document: number): TermVector {
 }
 
 /** The terms of a vector with their counts, in the order of the terms. */
-function pairsOf({ words, from, end, largeEnd }: VectorRange): [number, number][] {
+function pairsOf({ entries, from, end, largeEnd }: VectorRange): [number, number][] {
   const small = Array.from(
-    words.subarray(from, end),
-    (word) => [word >>> COUNT_BITS, word & MAX_COUNT] as [number, number],
+    entries.subarray(from, end),
+    (entry) => [entry >>> COUNT_BITS, entry & MAX_COUNT] as [number, number],
   )
   const large = Array.from({ length: (largeEnd - end) / 2 }, (_, at): [number, number] => [
-    words[end + 2 * at]!,
-    words[end + 2 * at + 1]! >>> 0,
+    entries[end + 2 * at]!,
+    entries[end + 2 * at + 1]! >>> 0,
   ])
   return [...small, ...large].sort(([one], [other]) => one - other)
 }

@@ -137,7 +137,7 @@ function sqliteHistory(database: DatabaseSync, beginRead: BeginRead): FactsReade
         const older = isOnlyState ? [] : states.all(id, RECORD_TYPE_NUMBERS[type], from, limit + 1)
         byType[type] = historyPageOfType(type, newest, older as StateRow[], before, limit)
       }
-      return { byType, lastObserved: lastObservedOf(row && { clock, other_clocks }) }
+      return { byType, lastObserved: lastObservedOf({ clock, other_clocks }) }
     })
   }
 }
