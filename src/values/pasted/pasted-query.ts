@@ -24,13 +24,14 @@ export function parsePastedQuery(text: string): PastedQuery | null {
 }
 
 /**
- * Reads what people enter to find names by a part of them: a word without a dot, a pattern with `*`, `?` or `[a-z]`, or a
- * regular expression between slashes. Null if the text is none of these.
+ * Reads what people enter to find names by a part of them: a word without a dot, a suffix such as `.bank`, a pattern with
+ * `*`, `?` or `[a-z]`, or a regular expression between slashes. Null if the text is none of these.
  */
 export function parsePastedSearch(text: string): string | null {
   const given = text.trim()
   if (/^\/.+\/$/.test(given)) return given
   const plain = refang(given)
+  if (/^(?:\.[\w-]+)+$/.test(plain)) return `*${plain}`
   const isPattern = /^[\w.*?[\]!^-]+$/.test(plain) && /[*?[]/.test(plain)
   return isPattern || /^[\w-]+$/.test(plain) ? plain : null
 }
