@@ -86,3 +86,25 @@ test('documents of cached vectors that are deleted meanwhile take no position fr
       assert.ok(targets?.every((target) => target.startsWith('stays')))
     }
   }))
+
+test('the similarities to given names are those of the answer, and null without a text', () =>
+  inWorld(async (world) => {
+    await world.say({
+      'asker.example': 'bread cake tea milk '.repeat(80),
+      'same.example': 'bread cake tea milk '.repeat(80),
+      'near.example': `bread cake ${'tea '.repeat(90)} sea`,
+      'far.example': 'sand sea bread',
+      'other.example': 'maps of paper',
+    })
+    await world.index()
+    const retrieval = openSimilarityService(world.store)
+    const rows = (await retrieval.similar(name('asker.example'), 100))!
+    assert.equal(rows.length, 3)
+    const targets = rows.map(({ target }) => target)
+    const others = [...targets, name('other.example'), name('unknown.example')]
+    assert.deepEqual(await retrieval.similarities(name('asker.example'), others), [
+      ...rows.map(({ similarity }) => similarity),
+      0,
+      null,
+    ])
+  }))
