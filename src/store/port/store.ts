@@ -155,18 +155,19 @@ export type History = { states: PastState[]; total: number; more: boolean; absen
 /** A page of states of each type, and when the name was last observed, from one snapshot. */
 export type Histories<T extends RecordType> = { byType: Record<T, History>; lastObserved: LastObserved }
 
+/**
+ * A page of states, newest first. `total` stops at 1,001. `more`: older states follow. `lastObserved`: of the same
+ * snapshot; both null for a name without facts.
+ */
+export type StatePage<State> = { states: State[]; total: number; more: boolean; lastObserved: LastObserved }
+
 /** One state of a website. `last_seen`: its last observation. */
 export type WebState = { first_seen: Instant; last_seen: Instant; verdict: WebVerdict }
-/**
- * A page of states, newest first. `total` stops at 1,001. `more`: older states follow. `lastObserved`: of the
- * same snapshot; both null for a name without facts.
- */
-export type WebHistory = { states: WebState[]; total: number; more: boolean; lastObserved: LastObserved }
+export type WebHistory = StatePage<WebState>
 
 /** One state of the certificate of a name; null for a time in which none was presented. */
 export type PastCertificate = { first_seen: Instant; last_seen: Instant; certificate: Certificate | null }
-/** As WebHistory. */
-export type CertificateHistory = Omit<WebHistory, 'states'> & { states: PastCertificate[] }
+export type CertificateHistory = StatePage<PastCertificate>
 
 /**
  * An address of a name: since when the name is on it, as the API answers it, and how many names are, this one included.

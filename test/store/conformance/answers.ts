@@ -10,7 +10,7 @@ import type {
   RedirectSpanPage,
   TimeFence,
 } from '../../../src/store/port/inverse.ts'
-import type { DomainProfile, FactsReader, Lookup, Store, WebHistory, WebState } from '../../../src/store/port/store.ts'
+import type { DomainProfile, FactsReader, Lookup, Store } from '../../../src/store/port/store.ts'
 import { compareBytewise } from '../../../src/values/bytewise-order.ts'
 import type { DomainName } from '../../../src/values/domain-name.ts'
 import type { IpAddress } from '../../../src/values/ip-address.ts'
@@ -20,7 +20,14 @@ import { isFoundBy } from '../found-names.ts'
 import type { Model, ModelSpan } from '../model.ts'
 import { ADDRESSES, TEXTS } from './arbitraries.ts'
 import { agreeOnCertificates, walkCertificates } from './certificates.ts'
-import { addressesOf, walkHistory, walkInterruptions, walkNeighbours, walkRedirects } from './reading/paging.ts'
+import {
+  addressesOf,
+  walkHistory,
+  walkInterruptions,
+  walkNeighbours,
+  walkRedirects,
+  walkStates,
+} from './reading/paging.ts'
 
 /** The names and addresses to query, in pages of `limit` rows. */
 export type Question = { names: readonly DomainName[]; addresses: readonly IpAddress[]; limit: number }
@@ -112,19 +119,6 @@ async function agreeOnRedirects(
   }
 }
 
-/** All states of a website, in pages of `limit`. */
-async function walkWebHistory(facts: FactsReader, name: DomainName, limit: number): Promise<object> {
-  const found: WebState[] = []
-  let page: WebHistory
-  do {
-    page = await facts.webHistory(name, found.at(-1)?.first_seen ?? null, limit)
-    found.push(...structuredClone(page.states))
-    const { dns, web } = page.lastObserved
-    if (page.total > 0 || dns !== null || web !== null) assert.deepEqual(page.lastObserved, await facts.clocks(name))
-  } while (page.more)
-  return { states: found, total: page.total }
-}
-
 /**
  * The walk of a query finds the spans of the model, each once, and with a fence those inside it. The short form takes one
  * of the fences in turn.
@@ -211,7 +205,7 @@ async function answersOfStore(facts: FactsReader, { names, addresses, limit }: Q
       profile: readableProfile(await facts.domainProfile(name, limit)),
       clocks: structuredClone(await facts.clocks(name)),
       redirects: await walkRedirects(facts, name, limit),
-      web: await walkWebHistory(facts, name, limit),
+      web: await walkStates(facts, name, (before) => facts.webHistory(name, before, limit)),
       certificates: await walkCertificates(facts, name, limit),
       addresses: [...(await addressesOf(facts, name))],
       neighbours: await walkNeighbours(facts, name, limit),

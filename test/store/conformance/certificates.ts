@@ -7,13 +7,14 @@ import { EventCollector } from '../../../src/inverse/entries/event-collector.ts'
 import { namedHostKeys } from '../../../src/inverse/entries/value-key.ts'
 import type { CertificateSpan } from '../../../src/store/port/inverse.ts'
 import type { LockHold } from '../../../src/store/port/jobs.ts'
-import type { CertificateHistory, FactsReader, PastCertificate, Store } from '../../../src/store/port/store.ts'
+import type { FactsReader, Store } from '../../../src/store/port/store.ts'
 import { type Certificate, encodeCertificate } from '../../../src/values/certificate/certificate.ts'
 import type { DomainName } from '../../../src/values/domain-name.ts'
 import type { Model } from '../model.ts'
 import { CERTIFICATES } from './arbitraries.ts'
 import type { Engine } from './engine.ts'
 import { emptyIndex, inverseHold, maintain, maintainerOf, namesInBlocks } from './inverse/index-runs.ts'
+import { walkStates } from './reading/paging.ts'
 import { dns, faults, ingestAll, minute, name, seen, testWithStore, web } from './world.ts'
 
 /** The walk of a certificate finds the times in which each name presented it, and that of a name those that name it. */
@@ -55,20 +56,8 @@ async function walk<Key extends string, Row>(
 }
 
 /** All certificates of a name, in pages of `limit`. */
-export async function walkCertificates(
-  facts: FactsReader,
-  name: DomainName,
-  limit: number,
-): Promise<{ states: PastCertificate[]; total: number }> {
-  const found: PastCertificate[] = []
-  let page: CertificateHistory
-  do {
-    page = await facts.certificateHistory(name, found.at(-1)?.first_seen ?? null, limit)
-    found.push(...structuredClone(page.states))
-    const { dns, web } = page.lastObserved
-    if (page.total > 0 || dns !== null || web !== null) assert.deepEqual(page.lastObserved, await facts.clocks(name))
-  } while (page.more)
-  return { states: found, total: page.total }
+export function walkCertificates(facts: FactsReader, name: DomainName, limit: number) {
+  return walkStates(facts, name, (before) => facts.certificateHistory(name, before, limit))
 }
 
 export function certificates(engine: Engine): void {

@@ -10,6 +10,7 @@ import type {
   PastState,
   RedirectRow,
   RowPage,
+  StatePage,
 } from '../../../../src/store/port/store.ts'
 import type { DomainName } from '../../../../src/values/domain-name.ts'
 import type { IpAddress } from '../../../../src/values/ip-address.ts'
@@ -113,4 +114,21 @@ export async function walkInterruptions(
     isFull = page.length === limit
   }
   return found
+}
+
+/** All states of the website or the certificate of a name. `read`: a page of those that began before an instant. */
+export async function walkStates<State extends { first_seen: Instant }>(
+  facts: FactsReader,
+  name: DomainName,
+  read: (before: Instant | null) => Promise<StatePage<State>>,
+): Promise<{ states: State[]; total: number }> {
+  const found: State[] = []
+  let page: StatePage<State>
+  do {
+    page = await read(found.at(-1)?.first_seen ?? null)
+    found.push(...structuredClone(page.states))
+    const { dns, web } = page.lastObserved
+    if (page.total > 0 || dns !== null || web !== null) assert.deepEqual(page.lastObserved, await facts.clocks(name))
+  } while (page.more)
+  return { states: found, total: page.total }
 }
