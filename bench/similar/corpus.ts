@@ -3,6 +3,7 @@
  * web.
  */
 
+import type { DomainName } from '../../src/values/domain-name.ts'
 import { type RandomSource, randomInt, seededRandom } from '../world/random.ts'
 import { domainNameAt } from '../world/world.ts'
 import { pageText } from './text.ts'
@@ -49,17 +50,18 @@ const SALT = { page: 51, farm: 52, ordinary: 67 }
  * (rank 1: 0.22 and 0.16).
  */
 export function* corpusPages(seed: number, count: number): Generator<CorpusPage> {
-  for (let index = 0; index < count; index++) yield { name: nameAt(seed, index), text: textAt(seed, index) }
+  for (let index = 0; index < count; index++) yield { name: corpusNameAt(seed, index), text: textAt(seed, index) }
 }
 
 /** Generates parked pages of one text, whose names do not occur in `corpusPages`. */
 export function* parkedPages(seed: number, count: number): Generator<CorpusPage> {
   const text =
     'This domain is parked free of charge. The domain owner has not yet uploaded a website. Related searches: hosting, insurance, loans'
-  for (let index = 0; index < count; index++) yield { name: nameAt(seed, -1 - index), text }
+  for (let index = 0; index < count; index++) yield { name: corpusNameAt(seed, -1 - index), text }
 }
 
-function nameAt(seed: number, index: number): string {
+/** Returns the name of the page at an index. */
+export function corpusNameAt(seed: number, index: number): DomainName {
   return domainNameAt({ seed, names: 1, text: false }, index)
 }
 
@@ -72,7 +74,12 @@ function textAt(seed: number, index: number): string {
       randomHeavyTailed(random, index * TWIN_GROUPS_PER_PAGE, GROUP_HEAD) / TWIN_GROUPS_PER_PAGE,
     )
   if (kind < TWIN_SHARE + FARM_SHARE)
-    return farmText(seed, randomHeavyTailed(random, index * FARMS_PER_PAGE, FARM_HEAD), nameAt(seed, index), random)
+    return farmText(
+      seed,
+      randomHeavyTailed(random, index * FARMS_PER_PAGE, FARM_HEAD),
+      corpusNameAt(seed, index),
+      random,
+    )
   return ordinaryText(seed, index)
 }
 

@@ -1,6 +1,7 @@
 /** The yardstick of /similar: exact cosines of some pages with every page, by words and in one pass over all pages. */
 
 import { hash } from 'node:crypto'
+import { VectorList } from './vector-list.ts'
 import { WordNumbers } from './word-numbers.ts'
 import { wordsOf } from './words.ts'
 
@@ -54,7 +55,7 @@ export function findExactNeighbours(
   const neighbours = new Map(queries.map((query, at) => [query, nearest(vectorSet.names, query, scores[at]!, depth)]))
   const cosineOf = (query: string, target: string) => {
     const [a, b] = [vectorSet.vectorOfPage.get(query)!, vectorSet.vectorOfPage.get(target)!]
-    const dot = dotOf(vectorSet.vectors[a]!, vectorSet.vectors[b]!, weigh)
+    const dot = dotOf(vectorSet.vectors.at(a), vectorSet.vectors.at(b), weigh)
     return dot === 0 ? 0 : Math.min(1, dot / (norms[a]! * norms[b]!))
   }
   return { neighbours, cosineOf, vectors: vectorSet.vectors.length }
@@ -94,7 +95,7 @@ function rounded(cosine: number): number {
  * vector of each page.
  */
 type VectorSet = {
-  vectors: Float64Array[]
+  vectors: VectorList
   documentFrequencies: Uint32Array
   names: string[][]
   vectorOfPage: Map<string, number>
@@ -103,7 +104,7 @@ type Weigh = (entry: number) => number
 
 function buildVectors(pages: Iterable<Page>): VectorSet {
   const words = new WordNumbers()
-  const vectors: Float64Array[] = []
+  const vectors = new VectorList()
   const names: string[][] = []
   const vectorOfPage = new Map<string, number>()
   const known = new Map<string, number>()
@@ -135,7 +136,7 @@ function vectorOf(text: string, words: WordNumbers): Float64Array {
   return numbers.slice(0, length)
 }
 
-function countDocumentFrequencies(vectors: readonly Float64Array[], words: number): Uint32Array {
+function countDocumentFrequencies(vectors: VectorList, words: number): Uint32Array {
   const documentFrequencies = new Uint32Array(words)
   for (const vector of vectors) for (const entry of vector) documentFrequencies[Math.floor(entry / ENTRY_FACTOR)]!++
   return documentFrequencies
@@ -172,13 +173,14 @@ function scoresOf(
   norms: Float64Array,
 ): Uint16Array[] {
   const queriesByWord = groupQueriesByWord(
-    queryVectors.map((vectorIndex) => vectors[vectorIndex]!),
+    queryVectors.map((vectorIndex) => vectors.at(vectorIndex)),
     documentFrequencies.length,
     weigh,
   )
   const scores = queryVectors.map(() => new Uint16Array(vectors.length))
   const dots = new Float64Array(queryVectors.length)
-  vectors.forEach((vector, vectorIndex) => {
+  for (let vectorIndex = 0; vectorIndex < vectors.length; vectorIndex++) {
+    const vector = vectors.at(vectorIndex)
     dots.fill(0)
     for (let at = 0; at < vector.length; at++) {
       const queriesOfWord = queriesByWord[Math.floor(vector[at]! / ENTRY_FACTOR)]
@@ -193,7 +195,7 @@ function scoresOf(
           Math.min(1, dot / (norms[vectorIndex]! * norms[queryVectors[at]!]!)) * COSINE_STEPS,
         )
     })
-  })
+  }
   return scores
 }
 
