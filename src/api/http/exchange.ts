@@ -36,7 +36,7 @@ export type ApiRequest = {
   readonly query: unknown
   /** The body as text; undefined if there is none. */
   readonly body: unknown
-  readonly headers: IncomingHttpHeaders
+  readonly headers: Readonly<IncomingHttpHeaders>
   /** The address of the client, by X-Forwarded-For if a trusted proxy sent the request. */
   readonly ip: string
   readonly raw: { readonly socket: Socket }

@@ -40,7 +40,7 @@ export type ApiResponse = {
   status: number
   body: ResponseBody
   headers: Headers
-  type?: string
+  type?: string | undefined
   isShared?: true
   isCached?: true
   release?: (() => void) | undefined

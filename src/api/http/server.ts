@@ -192,7 +192,8 @@ function rejectUnreadable(id: string, error: NodeJS.ErrnoException, socket: Sock
 function clientAddressReader(trustedProxies: readonly string[]): DirectPathOptions['clientAddress'] {
   if (trustedProxies.length === 0) return ({ socket }) => socket.remoteAddress ?? ''
   const isTrusted = proxyAddr.compile([...trustedProxies])
-  return (request) => {
+  return ({ socket, headers }) => {
+    const request = { socket, headers: { ...headers } }
     keepForwardedAddresses(request)
     return proxyAddr(request as IncomingMessage, isTrusted)
   }

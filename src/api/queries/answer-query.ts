@@ -33,8 +33,8 @@ export async function answerQuery(
     reservation = reserved instanceof Promise ? await reserved : reserved
     endpoint.authorize?.(caller, parameters)
     const onUnknownName = (name: DomainName): void => requestCrawl(caller.account.id, name)
-    const readers = { facts, inverse, similarSearch, fileStore }
-    const call = { ...readers, parameters, caller, keys: cursorKeyring.keys, onUnknownName }
+    const { keys } = cursorKeyring
+    const call = { facts, inverse, similarSearch, fileStore, parameters, caller, keys, onUnknownName }
     const result = await endpoint.handle!(call)
     const { body, type, headers: ownHeaders = [], isFree = false, lastObserved, release } = result
     if (isFree) await releaseReservation(reservation)
@@ -42,7 +42,7 @@ export async function answerQuery(
     const headers = rateLimitHeaders(caller, reservation.remaining)
     if (lastObserved !== null) addObservedAt(headers, lastObserved)
     headers.push(...ownHeaders)
-    return { status: 200, body, headers, release, ...(type && { type }) }
+    return { status: 200, body, headers, release, type }
   } catch (thrown) {
     const error = toApiError(context, id, thrown)
     if (error.key === 'no_data') reservation?.charge(endpoint.name)

@@ -6,12 +6,13 @@ import type { AccessRecord, ApiReply, ApiRequest } from '../exchange.ts'
 import { formatHttpDate } from '../headers.ts'
 import type { DirectConnection, PendingRequest, QueryRecognizer, RecognizedQuery } from '../pending-request.ts'
 import { type ResponseBody, writeParts } from '../write-parts.ts'
+import { type PlainQuery, PlainQueryReader } from './plain-query.ts'
 
 /** What the server does with the requests of the direct path, as it does with those of node:http. */
 export type DirectPathOptions = {
   nextId: () => string
   /** The address of the client, by the headers of trusted proxies. */
-  clientAddress: (request: { socket: Socket; headers: IncomingHttpHeaders }) => string
+  clientAddress: (request: { socket: Socket; headers: Readonly<IncomingHttpHeaders> }) => string
   /** Begins the access record. Returns false if the request is rejected, and answers it. */
   admit: (request: ApiRequest, reply: ApiReply) => boolean
   /** Ends the access record. */
@@ -35,13 +36,14 @@ type DirectRoute = {
 
 export class DirectPath implements QueryRecognizer {
   readonly #options: DirectPathOptions
+  readonly #reader = new PlainQueryReader()
 
   constructor(options: DirectPathOptions) {
     this.#options = options
   }
 
   recognize(bytes: Buffer): RecognizedQuery | null {
-    const query = parsePlainQuery(bytes)
+    const query = this.#reader.read(bytes)
     const route = query === null ? undefined : this.#options.routes.get(query.path)
     if (query === null || route === undefined) return null
     return {
@@ -88,7 +90,7 @@ class DirectRequest implements ApiRequest {
   readonly id: string
   readonly url: string
   readonly body: string
-  readonly headers: IncomingHttpHeaders
+  readonly headers: Readonly<IncomingHttpHeaders>
   readonly raw: { readonly socket: Socket }
   readonly routeOptions: ApiRequest['routeOptions']
   accessRecord!: AccessRecord
@@ -184,15 +186,18 @@ class DirectExchange implements PendingRequest, ApiReply {
     this.#status = status
     if (!socket.writable) return true // the client has disconnected
     const head = responseHead(status, headers, connectionHeaders(isLast ? null : this.#options.keepAliveSeconds))
-    const onWritten = (error?: Error | null): void => this.#close(!error)
     const [only] = body
-    if (body.length === 1 && typeof only === 'string') socket.write(head + only, onWritten)
+    if (body.length === 1 && typeof only === 'string') socket.write(head + only)
     else {
       socket.cork()
-      writeParts(socket, [head, ...body], onWritten)
+      writeParts(socket, [head, ...body])
       socket.uncork()
     }
+    const isWritten = socket.writableLength === 0 && !socket.errored
+    // only a response that the kernel did not take at once has a callback, because Node calls it in a tick of its own
+    if (!isWritten) socket.write('', (error) => this.#close(!error))
     if (isLast) this.connection.close()
+    if (isWritten) this.#close(true)
     return true
   }
 
@@ -228,55 +233,4 @@ function currentHttpDate(): string {
   if (second !== dateSecond) dateText = formatHttpDate(second)
   dateSecond = second
   return dateText
-}
-
-/** `headers` has only those that a handler reads. */
-type PlainQuery = { path: string; headers: IncomingHttpHeaders; body: string }
-
-/** The maximum number of bytes of a plain query. Common ones have less than 1,000. */
-const MAX_PLAIN_BYTES = 8_192
-/** The maximum number of its header fields. */
-const MAX_FIELDS = 64
-const REQUEST_LINE = /^POST (\/v1\.0\/[a-z]+) HTTP\/1\.1\r\n/
-/** A field line without folding (RFC 9112, section 5), with visible ASCII characters, spaces and tabs only. */
-const FIELD_LINE = /([!#$%&'*+\-.^_`|~0-9A-Za-z]+):([\t\x20-\x7e]*)\r\n/y
-
-/** The fields that handlers read. If one is repeated, node:http must combine its values. */
-const READ_FIELDS = new Set(['accept', 'accept-encoding', 'origin', 'x-forwarded-for'])
-/** The fields that change how the connection or the body is read. */
-const SPECIAL_FIELDS = new Set(['transfer-encoding', 'upgrade', 'expect', 'trailer', 'te', 'proxy-connection'])
-
-/**
- * Reads a plain query: one whole POST to an endpoint, in a form that every HTTP parser reads in the same way. Returns null for any other bytes: part of a request, more than one, another method or version,
- * a query string, a body in chunks, a header that affects the connection, or any character that parsers could read in
- * different ways.
- */
-function parsePlainQuery(bytes: Buffer): PlainQuery | null {
-  if (bytes.length > MAX_PLAIN_BYTES || bytes[0] !== 0x50) return null
-  const text = bytes.toString('latin1')
-  const [line, path] = REQUEST_LINE.exec(text) ?? []
-  if (line === undefined || path === undefined) return null
-  const headers: IncomingHttpHeaders = {}
-  let bodyLength = 0
-  let at = line.length
-  for (let count = 0; !text.startsWith('\r\n', at); count++) {
-    FIELD_LINE.lastIndex = at
-    const match = FIELD_LINE.exec(text)
-    if (match === null || count === MAX_FIELDS) return null
-    at = FIELD_LINE.lastIndex
-    const name = match[1]!.toLowerCase()
-    if (name === 'content-length') {
-      if (bodyLength > 0 || !/^[\t ]*[1-9]\d{0,4}[\t ]*$/.test(match[2]!)) return null
-      bodyLength = Number(match[2])
-    } else if (name === 'connection') {
-      if (match[2]!.trim().toLowerCase() !== 'keep-alive') return null
-    } else if (SPECIAL_FIELDS.has(name)) return null
-    else if (READ_FIELDS.has(name)) {
-      if (headers[name] !== undefined) return null
-      headers[name] = match[2]!.trim()
-    }
-  }
-  const bodyStart = at + 2
-  if (bodyLength === 0 || bodyStart + bodyLength !== bytes.length) return null
-  return { path, headers, body: bytes.toString('utf8', bodyStart) }
 }

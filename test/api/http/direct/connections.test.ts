@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { after, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { startTwin, TOKEN } from './twin-servers.ts'
+import { startTwin, TOKEN, type Twin } from './twin-servers.ts'
 
 /** At least as many bytes as node:http gets at once. */
 const CHUNK_LENGTHS = [128, 1_024]
@@ -58,3 +58,35 @@ test('a client that disconnects before its query starts leaves nothing behind', 
   const { openConnections, pendingRequests } = api.connections
   assert.deepEqual({ openConnections, pendingRequests }, { openConnections: 0, pendingRequests: 0 })
 })
+
+test('a response that the kernel does not take at once is pending until the client reads it, and the next query waits', async () => {
+  const { api } = direct
+  const client = connect((api.app.server.address() as AddressInfo).port, '127.0.0.1')
+  const [server] = (await once(api.app.server, 'connection')) as [Socket]
+  client.write(query('lookup'))
+  await once(client, 'data')
+  const parsed = direct.parsedByNode()
+  client.pause()
+  const page = query('reverseip').replace('"query":"example.com"}', '"query":"192.0.2.2","limit":1000}')
+  const long = page.replace(/Content-Length: \d+/, `Content-Length: ${page.split('\r\n\r\n')[1]!.length}`)
+  let queries = 0
+  for (; server.writableLength === 0; queries++) {
+    client.write(long)
+    while (server.bytesRead < client.bytesWritten || isAnswering(api, server)) await turn()
+  }
+  client.write(query('lookup'))
+  for (let count = 0; count < 10; count++) await turn()
+  assert.equal(api.connections.pendingRequests, 1)
+  let text = ''
+  client.setEncoding('latin1').on('data', (chunk) => (text += chunk))
+  client.resume()
+  while (text.split('HTTP/1.1 200 OK\r\n').length - 1 < queries + 1 || api.connections.pendingRequests > 0) await turn()
+  assert.deepEqual([server.writableLength, direct.parsedByNode() - parsed], [0, 0])
+  client.destroy()
+  await once(server, 'close')
+})
+
+/** Whether the server works on a request of a connection, and does not wait for the client to read. */
+function isAnswering({ connections }: Twin['api'], { writableLength }: Socket): boolean {
+  return connections.pendingRequests > 0 && writableLength === 0
+}
