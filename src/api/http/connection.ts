@@ -80,6 +80,10 @@ export class ClientConnection {
     }
   }
 
+  get hasOnlyRequest(): boolean {
+    return this.#registry.pendingRequests + this.#registry.unparsedConnections === 1
+  }
+
   /** Milliseconds since the last read or response; 0 while a request is pending. */
   get idleTime(): number {
     return this.#pending.length > 0 || this.#unparsed !== null ? 0 : this.#registry.monotonicMs() - this.#lastActiveAt

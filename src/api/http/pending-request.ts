@@ -69,7 +69,11 @@ export class ParsedRequest implements PendingRequest {
 }
 
 /** The connection of a request that node:http has not parsed. */
-export type DirectConnection = OpenConnection & { onResponded(responded: PendingRequest): void }
+export type DirectConnection = OpenConnection & {
+  /** Whether no other request of the process is pending than one of this connection. */
+  readonly hasOnlyRequest: boolean
+  onResponded(responded: PendingRequest): void
+}
 
 /** A query that can be answered without node:http. `open` makes it a pending request. */
 export type RecognizedQuery = { open(connection: DirectConnection, arrivedAt: number): PendingRequest }

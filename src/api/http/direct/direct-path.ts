@@ -7,6 +7,7 @@ import { formatHttpDate } from '../headers.ts'
 import type { DirectConnection, PendingRequest, QueryRecognizer, RecognizedQuery } from '../pending-request.ts'
 import { type ResponseBody, writeParts } from '../write-parts.ts'
 import { type PlainQuery, PlainQueryReader } from './plain-query.ts'
+import { ResponseBatch } from './response-batch.ts'
 
 /** What the server does with the requests of the direct path, as it does with those of node:http. */
 export type DirectPathOptions = {
@@ -37,6 +38,7 @@ type DirectRoute = {
 export class DirectPath implements QueryRecognizer {
   readonly #options: DirectPathOptions
   readonly #reader = new PlainQueryReader()
+  readonly #batch = new ResponseBatch()
 
   constructor(options: DirectPathOptions) {
     this.#options = options
@@ -46,8 +48,10 @@ export class DirectPath implements QueryRecognizer {
     const query = this.#reader.read(bytes)
     const route = query === null ? undefined : this.#options.routes.get(query.path)
     if (query === null || route === undefined) return null
+    const batch = this.#batch
     return {
-      open: (connection, arrivedAt) => new DirectExchange(this.#options, { query, route, connection, arrivedAt }),
+      open: (connection, arrivedAt) =>
+        new DirectExchange(this.#options, batch, { query, route, connection, arrivedAt }),
     }
   }
 }
@@ -118,6 +122,9 @@ class DirectRequest implements ApiRequest {
   }
 }
 
+/** `isLast`: the connection closes after it. */
+type WholeResponse = { head: string; body: ResponseBody; isLast: boolean }
+
 type DirectArrival = { query: PlainQuery; route: DirectRoute; connection: DirectConnection; arrivedAt: number }
 
 /** One request of the direct path, and its response. */
@@ -129,16 +136,23 @@ class DirectExchange implements PendingRequest, ApiReply {
   readonly request: DirectRequest
   readonly isDroppable = false
   readonly #options: DirectPathOptions
+  readonly #batch: ResponseBatch
   readonly #route: DirectRoute
   #raw: ServerResponse | null = null
   #status = 200
+  #response: WholeResponse | null = null
   #isStarted = false
   #isClosed = false
 
-  constructor(options: DirectPathOptions, { query, route, connection, arrivedAt }: DirectArrival) {
+  constructor(
+    options: DirectPathOptions,
+    batch: ResponseBatch,
+    { query, route, connection, arrivedAt }: DirectArrival,
+  ) {
     this.connection = connection
     this.arrivedAt = arrivedAt
     this.#options = options
+    this.#batch = batch
     this.#route = route
     this.request = new DirectRequest(options, query, route, connection)
   }
@@ -182,10 +196,19 @@ class DirectExchange implements PendingRequest, ApiReply {
 
   sendWhole(status: number, headers: readonly string[], body: ResponseBody, isLast: boolean): boolean {
     if (this.#raw !== null) return false
-    const { socket } = this.connection
     this.#status = status
-    if (!socket.writable) return true // the client has disconnected
     const head = responseHead(status, headers, connectionHeaders(isLast ? null : this.#options.keepAliveSeconds))
+    this.#response = { head, body, isLast }
+    if (this.connection.hasOnlyRequest) this.write()
+    else this.#batch.add(this)
+    return true
+  }
+
+  /** Writes the whole response, unless the client has disconnected. */
+  write(): void {
+    const { head, body, isLast } = this.#response!
+    const { socket } = this.connection
+    if (!socket.writable) return
     const [only] = body
     if (body.length === 1 && typeof only === 'string') socket.write(head + only)
     else {
@@ -198,7 +221,6 @@ class DirectExchange implements PendingRequest, ApiReply {
     if (!isWritten) socket.write('', (error) => this.#close(!error))
     if (isLast) this.connection.close()
     if (isWritten) this.#close(true)
-    return true
   }
 
   #close(isFinished: boolean): void {

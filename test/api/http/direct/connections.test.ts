@@ -86,6 +86,46 @@ test('a response that the kernel does not take at once is pending until the clie
   await once(server, 'close')
 })
 
+test('responses that are ready in one iteration of the event loop reach each its client, but not one that has disconnected', async () => {
+  const { api } = direct
+  const { port } = api.app.server.address() as AddressInfo
+  const clients = await Promise.all(
+    Array.from({ length: 40 }, async (_, index) => {
+      const client = connect(port, '127.0.0.1')
+      const received = { text: '' }
+      client.setEncoding('latin1').on('data', (chunk) => (received.text += chunk))
+      client.write(query('lookup')) // node:http answers the first request
+      while (!received.text.endsWith('}}')) await turn()
+      return { client, received, name: `n${index}.example` }
+    }),
+  )
+  const parsed = direct.parsedByNode()
+  for (let round = 0; round < 5; round++) {
+    for (const { client, received, name } of clients) {
+      received.text = ''
+      client.write(
+        query('lookup')
+          .replace('example.com', name)
+          .replace(/Content-Length: \d+/, contentLength(name)),
+      )
+    }
+    const leaving = clients.splice(0, 4)
+    while (api.connections.pendingRequests === 0) await turn()
+    for (const { client } of leaving) client.destroy()
+    for (const { received } of clients) while (!received.text.endsWith('}}')) await turn()
+    for (const { received, name } of clients)
+      assert.match(received.text, new RegExp(`^HTTP/1.1 200.*"query":"${name}"`, 's'))
+  }
+  assert.equal(direct.parsedByNode(), parsed)
+  for (const { client } of clients) client.destroy()
+  while (api.connections.openConnections > 0) await turn()
+  assert.equal(api.connections.pendingRequests, 0)
+})
+
+function contentLength(name: string): string {
+  return `Content-Length: ${JSON.stringify({ token: TOKEN, query: name }).length}`
+}
+
 /** Whether the server works on a request of a connection, and does not wait for the client to read. */
 function isAnswering({ connections }: Twin['api'], { writableLength }: Socket): boolean {
   return connections.pendingRequests > 0 && writableLength === 0
