@@ -48,12 +48,17 @@ async function syntheticMetrics(): Promise<Metric[]> {
   try {
     const indexed = similarStore.isNew ? await indexMetrics(similarStore, count) : []
     await similarStore.settle()
-    return [
-      ...indexed,
-      ...(await queryMetrics(similarStore, count, rounds)),
-      ...(await sizeMetrics(similarStore, count)),
-      ...(await recallMetrics(similarStore.store, count)),
-    ]
+    const reader = await similarStore.openReader()
+    try {
+      return [
+        ...indexed,
+        ...(await queryMetrics({ ...similarStore, store: reader }, count, rounds)),
+        ...(await sizeMetrics(similarStore, count)),
+        ...(await recallMetrics(reader, count)),
+      ]
+    } finally {
+      await reader.close()
+    }
   } finally {
     await similarStore.close()
   }

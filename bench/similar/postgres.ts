@@ -40,10 +40,12 @@ export async function openPostgresStore(folder: string, database: string): Promi
   try {
     const isNew = await withDatabase('postgres')((client) => createDatabase(client, database))
     const url = `postgres://bench@localhost/${database}?host=${socket}`
-    const store = await openStore(url, { access: 'write', ledger: 'own', secret: null })
+    const open = (access: 'read' | 'write') => openStore(url, { access, ledger: 'own', secret: null })
+    const store = await open('write')
     return {
       isNew,
       store,
+      openReader: () => open('read'),
       serverCpuSeconds: () => serverCpuSeconds(running.child.pid!),
       sizes: () => withDatabase(database)(sizesOf),
       settle: () => withDatabase(database)(async (client) => void (await client.query('vacuum (analyze)'))),

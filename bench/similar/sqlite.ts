@@ -17,10 +17,12 @@ const TABLES = {
 /** Opens the store at a path, and creates it if it does not exist. */
 export async function openSqliteStore(path: string): Promise<SimilarStore> {
   const isNew = !existsSync(path)
-  const store = await openStore(`sqlite:${path}`, { access: 'write', ledger: 'own', secret: null })
+  const open = (access: 'read' | 'write') => openStore(`sqlite:${path}`, { access, ledger: 'own', secret: null })
+  const store = await open('write')
   return {
     isNew,
     store,
+    openReader: () => open('read'),
     serverCpuSeconds: null,
     sizes: async () => sizesOf(path),
     settle: async () => {},

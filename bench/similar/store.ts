@@ -14,6 +14,8 @@ export type SimilarStore = {
   /** Whether the store is empty. */
   isNew: boolean
   store: Store
+  /** Opens the store as a worker of `serve` does, which only reads. */
+  openReader(): Promise<Store>
   /** Returns the processor time that the engine's own processes have used so far. Null if the engine has none. */
   serverCpuSeconds: (() => number) | null
   sizes(): Promise<Sizes>
