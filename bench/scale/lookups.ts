@@ -4,7 +4,7 @@
  */
 
 import { connectSqlite, readerCacheBytes } from '../../src/store/sqlite/database/connection.ts'
-import { readTurns } from '../../src/store/sqlite/database/read-turn.ts'
+import { iterationReads } from '../../src/store/sqlite/database/read-iteration.ts'
 import { sqliteFacts } from '../../src/store/sqlite/facts/facts.ts'
 import { openLongPages } from '../../src/store/sqlite/facts/pages/long-pages.ts'
 import { quantile } from '../measure/rounds.ts'
@@ -36,7 +36,7 @@ async function measureLookups(
   if (access === 'mapped' && mmap_size === 0) return null
   const cacheKibibytes = Math.floor(readerCacheBytes(process.availableMemory()) / 1024)
   if (access === 'unmapped') database.exec(`pragma mmap_size = 0; pragma cache_size = -${cacheKibibytes}`)
-  const facts = sqliteFacts(database, readTurns(database), openLongPages(path))
+  const facts = sqliteFacts(database, iterationReads(database), openLongPages(path))
   let missing = 0
   const round = async (): Promise<LatencyQuantiles> => {
     const times: number[] = []

@@ -7,7 +7,7 @@ import type { DomainName } from '../../src/values/domain-name.ts'
 import { type Metric, metric, metricWithMax, metricWithMin } from '../measure/report.ts'
 import { median, medianOf, quantile } from '../measure/rounds.ts'
 import { countReads, type QueryReads } from './count-reads.ts'
-import { findExactNeighbours, recallAt } from './exact.ts'
+import { findExactNeighbours, recallAt } from './exact/exact.ts'
 import { allPages, chooseQueries, hasRecall, sampleParkedPages } from './sample.ts'
 import { measureTime, type SimilarStore, type TimeSpent } from './store.ts'
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { VectorList } from '../../bench/similar/vector-list.ts'
+import { VectorList } from '../../bench/similar/exact/vector-list.ts'
 
 test('a vector is returned as it was pushed, also if it ends or opens a piece', () => {
   const vectors = fc.array(fc.array(fc.nat(), { maxLength: 7 }))

@@ -45,7 +45,7 @@ test('a stopped timer never fires, even between its time and its call', async ()
       stopLate()
       setImmediate(resolve)
     }, SOON)
-    setImmediate(() => standStill(PAUSE)) // so that both timers expire in one turn
+    setImmediate(() => standStill(PAUSE)) // so that both timers expire in one iteration
   })
   assert.deepEqual(calls, [])
 })

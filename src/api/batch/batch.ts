@@ -116,8 +116,8 @@ class AnswerWriter {
   }
 
   /**
-   * Adds an answer. It is written when many bytes are ready, or when no answer was added in one turn of the event loop.
-   * It is released when the client has taken it, or has disconnected. Resolves when the client can take more.
+   * Adds an answer. It is written when many bytes are ready, or when no answer was added in one iteration of the event
+   * loop. It is released when the client has taken it, or has disconnected. Resolves when the client can take more.
    */
   async add(answer: LineAnswer): Promise<void> {
     this.#ready.push(answer)

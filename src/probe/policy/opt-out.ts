@@ -107,7 +107,7 @@ function* parseList(path: string): ListReading {
   return matcherOf(entries)
 }
 
-/** Reads the first lines at once, and more at each turn of the event loop. */
+/** Reads the first lines at once, and more at each iteration of the event loop. */
 function continueReading(reading: ListReading, onRead: ReadHandler): void {
   if (onRead(nextStep(reading))) setImmediate(continueReading, reading, onRead)
 }

@@ -8,7 +8,7 @@ import type { Ledger } from '../port/ledger.ts'
 import type { Store } from '../port/store.ts'
 import { openSqliteFile } from './database/file.ts'
 import { SQLITE_FACTS_SCHEMA } from './database/migrate.ts'
-import { readTurns } from './database/read-turn.ts'
+import { iterationReads } from './database/read-iteration.ts'
 import { writeAheadLogOf } from './database/write-ahead-log.ts'
 import { sqliteEventRemover, sqliteEvents } from './facts/events.ts'
 import { sqliteFacts } from './facts/facts.ts'
@@ -75,7 +75,7 @@ function createSqliteStore(
   const path = files.facts
   const log = writeAheadLogOf(database, path)
   const longPages = openLongPages(path)
-  const beginRead = access === 'read' ? readTurns(database) : () => {}
+  const beginRead = access === 'read' ? iterationReads(database) : () => {}
   return {
     observations: sqliteObservations(database, log, { readWatches: ledger.readWatches, now }),
     schedule: sqliteSchedule(database, log, now),

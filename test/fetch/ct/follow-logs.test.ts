@@ -16,7 +16,7 @@ import { LOG_TIME, labEntries, openFollower } from './world.ts'
 const RENEWAL_MS = (1000 * LOG_LEASE_SECONDS) / 3
 const NAMES = ['alice.github.io', 'bank.co.uk', 'deep.example', 'other.test', 'shop.example', 'xn--mnchen-3ya.example']
 
-/** Waits a turn of the event loop instead of the time, but until the signal for the renewal of a lease. */
+/** Waits an iteration of the event loop instead of the time, but until the signal for the renewal of a lease. */
 function quickWait(onWait: (milliseconds: number) => void): LogFollowing['wait'] {
   return async (milliseconds, signal) => {
     signal.throwIfAborted()

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findExactNeighbours } from '../../../bench/similar/exact.ts'
+import { findExactNeighbours } from '../../../bench/similar/exact/exact.ts'
 import { assertRefused } from '../errors.ts'
 import { look, NXDOMAIN, site } from '../observations.ts'
 import { makeWorld, type Parameters, type Seen } from '../world.ts'

@@ -188,7 +188,7 @@ export function groupCommit<Call>(write: WriteGroup<Call>) {
   let writing: Promise<void> | null = null
 
   async function writeAll(): Promise<void> {
-    await new Promise(setImmediate) // the calls of the rest of this turn of the event loop are written too
+    await new Promise(setImmediate) // the calls of the rest of this iteration of the event loop are written too
     while (queued.length > 0) await writeBatch()
     writing = null
   }

@@ -88,7 +88,7 @@ export function writeTransaction<Result>(database: DatabaseSync, work: () => Res
   }
 }
 
-/** Runs `work` in one read transaction, that of this turn if it is open, so that its statements read one snapshot. */
+/** Runs `work` in one read transaction, that of this iteration if it is open, so that its statements read one snapshot. */
 export function readTransaction<Result>(database: DatabaseSync, work: () => Result): Result {
   if (database.isTransaction) return work()
   database.exec('begin')

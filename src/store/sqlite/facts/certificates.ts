@@ -11,7 +11,7 @@ import {
 } from '../../shared/certificates.ts'
 import { checksumOf } from '../../shared/check/checksum.ts'
 import { readTransaction } from '../database/connection.ts'
-import type { BeginRead } from '../database/read-turn.ts'
+import type { BeginRead } from '../database/read-iteration.ts'
 
 type AddedRow = { states: number; details: string }
 

@@ -34,7 +34,7 @@ import {
   unpackSummary,
 } from '../../shared/profiles.ts'
 import { readTransaction } from '../database/connection.ts'
-import type { BeginRead } from '../database/read-turn.ts'
+import type { BeginRead } from '../database/read-iteration.ts'
 import { certificateReader } from './certificates.ts'
 import type { LongPages } from './pages/long-pages.ts'
 import { sqlitePages } from './pages/pages.ts'

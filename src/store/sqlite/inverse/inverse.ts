@@ -14,7 +14,7 @@ import type { InverseProgress, InverseReader, RunSlice } from '../../port/invers
 import { checksumOf } from '../../shared/check/checksum.ts'
 import { NO_STORED_CLOCKS, type StoredClocks } from '../../shared/columns.ts'
 import { readTransaction } from '../database/connection.ts'
-import type { BeginRead } from '../database/read-turn.ts'
+import type { BeginRead } from '../database/read-iteration.ts'
 import { rangeBlockReader } from './range-blocks.ts'
 
 /** The runs that together are the index. */

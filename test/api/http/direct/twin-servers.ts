@@ -41,8 +41,8 @@ export const TOKEN = makeToken(new Uint8Array(TOKEN_BYTES).fill(7))
 const NOW = parseInstant('2026-11-20T12:00:00Z')!
 /** More rows than one chunk of a response contains. */
 const NAMES_ON_ONE_ADDRESS = 8_000
-/** The number of turns of the event loop without a byte after which a server has nothing more to send. */
-const QUIET_TURNS = 3
+/** The number of iterations of the event loop without a byte after which a server has nothing more to send. */
+const QUIET_ITERATIONS = 3
 
 /** Starts one of the two servers. */
 export async function startTwin(directPath: boolean): Promise<Twin> {
@@ -116,7 +116,7 @@ async function listen(api: Api): Promise<Pick<Twin, 'parsedByNode' | 'run'>> {
 
 /** Resolves when the server has read everything, answers nothing, and the client has received what was sent. */
 async function untilQuiet(isBusy: () => boolean, client: Socket, server: Socket): Promise<void> {
-  for (let quiet = 0; quiet < QUIET_TURNS; quiet++) {
+  for (let quiet = 0; quiet < QUIET_ITERATIONS; quiet++) {
     await turn()
     const isRead = server.destroyed || server.bytesRead === client.bytesWritten
     const isReceived = client.destroyed || client.bytesRead === server.bytesWritten

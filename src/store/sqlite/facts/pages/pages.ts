@@ -6,7 +6,7 @@ import { compareAddresses, type IpAddress, packAddress, unpackHex } from '../../
 import type { FactsReader, NeighbourPosition, RowPage } from '../../../port/store.ts'
 import { joinJsonRows, neighbourMiddle } from '../../../shared/json-page.ts'
 import { lastObservedOf } from '../../../shared/lookup.ts'
-import type { BeginRead } from '../../database/read-turn.ts'
+import type { BeginRead } from '../../database/read-iteration.ts'
 import type { LongPages } from './long-pages.ts'
 import { type RowPosition, type RowRange, type RowReader, type RowSelection, rowReaders } from './row-reader.ts'
 

@@ -96,7 +96,7 @@ export function withTimestamps(calls: readonly LedgerCall[], now: () => Instant)
   return calls.map((call) => (call.now === null ? { ...call, now: now() } : call))
 }
 
-/** Queues the calls of one turn of the event loop and sends them together. */
+/** Queues the calls of one iteration of the event loop and sends them together. */
 export function batchPerTick(writer: LedgerWriter): (call: LedgerCall) => Promise<unknown> {
   let queued: { call: LedgerCall; resolve: (reply: LedgerCallResult) => void; reject: (error: unknown) => void }[] = []
   const send = async (): Promise<void> => {

@@ -1,4 +1,4 @@
-/** The read transaction of a turn: reads of one turn see one moment, and the next turn sees a new one. */
+/** The read transaction of an iteration: reads of one iteration see one moment, and the next one sees a new one. */
 
 import assert from 'node:assert/strict'
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextIteration } from 'node:timers/promises'
 import { ingest } from '../../../src/store/ingest.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { address, dns, name, seen } from '../conformance/world.ts'
@@ -14,7 +14,7 @@ import { address, dns, name, seen } from '../conformance/world.ts'
 const CROWDED = address('192.0.2.1')
 
 async function openedStores(t: TestContext) {
-  const folder = mkdtempSync(join(tmpdir(), 'domaindex-turn-'))
+  const folder = mkdtempSync(join(tmpdir(), 'domaindex-iteration-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const path = join(folder, 'store.db')
   const writer = await openStore(`sqlite:${path}`, { access: 'write', ledger: 'own', secret: null })
@@ -29,23 +29,23 @@ async function openedStores(t: TestContext) {
   return { reader, observe, path }
 }
 
-test('reads of one turn see one moment, whatever is written meanwhile; the next turn sees it', async (t) => {
+test('reads of one iteration see one moment, whatever is written meanwhile; the next one sees it', async (t) => {
   const { reader, path } = await openedStores(t)
   t.after(() => reader.close())
   const database = new DatabaseSync(path)
   t.after(() => database.close())
   const neighbours = async () => (await reader.facts.lookup(name('n0.example')))!.reverse_ip_count
   const rows = async () => (await reader.facts.neighbours([CROWDED], null, null, 100)).count
-  await nextTurn()
+  await nextIteration()
   assert.equal(await neighbours(), 1)
   database.exec(`begin; update address_count set names = 5;
     insert into presence (address, name, since) select address, 'x' || name, since from presence; commit`)
   assert.deepEqual([await neighbours(), await rows()], [1, 2])
-  await nextTurn()
+  await nextIteration()
   assert.deepEqual([await neighbours(), await rows()], [4, 4])
 })
 
-test('after its turn, a reader does not keep the log from being emptied', async (t) => {
+test('after its iteration, a reader does not keep the log from being emptied', async (t) => {
   const { reader, observe, path } = await openedStores(t)
   t.after(() => reader.close())
   const database = new DatabaseSync(path)
@@ -53,20 +53,20 @@ test('after its turn, a reader does not keep the log from being emptied', async 
   const checkpoint = () => database.prepare('pragma wal_checkpoint(truncate)').get()!.busy
   await observe(2, 4)
   await reader.facts.lookup(name('n0.example'))
-  assert.equal(checkpoint(), 1, 'the turn has not ended')
-  await nextTurn()
+  assert.equal(checkpoint(), 1, 'the iteration has not ended')
+  await nextIteration()
   assert.equal(checkpoint(), 0)
 })
 
-test('a store can be closed in the turn of a read', async (t) => {
+test('a store can be closed in the iteration of a read', async (t) => {
   const { reader } = await openedStores(t)
   await reader.facts.lookup(name('n0.example'))
   await reader.close()
-  await nextTurn()
+  await nextIteration()
   await assert.rejects(reader.facts.lookup(name('n0.example')), /not open/)
 })
 
-test('if a read finds a damaged page, the turn ends without an error, and the next one reads again', async (t) => {
+test('if a read finds a damaged page, the iteration ends without an error, and the next one reads again', async (t) => {
   const { reader, path } = await openedStores(t)
   t.after(() => reader.close())
   const database = new DatabaseSync(path)
@@ -76,8 +76,8 @@ test('if a read finds a damaged page, the turn ends without an error, and the ne
   const file = openSync(path, 'r+')
   for (const { pageno } of pages) writeSync(file, Buffer.alloc(4096, 0x55), 0, 4096, (Number(pageno) - 1) * 4096)
   closeSync(file)
-  for (let turn = 0; turn < 3; turn++) {
+  for (let count = 0; count < 3; count++) {
     await assert.rejects(reader.facts.lookup(name('n0.example')))
-    await nextTurn()
+    await nextIteration()
   }
 })
