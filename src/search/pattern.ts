@@ -14,13 +14,13 @@ const NARROWER = 'Search for more characters, such as bank* or *bank*'
 
 /**
  * Reads a search. Between slashes, it is a regular expression, which any part of a name may match. With `*`, `?` or `[`,
- * it is a pattern for whole names. Anything else is a text that a name contains. A text of the result is what is wrong,
- * as a sentence.
+ * it is a pattern for whole names, whose last character may be the dot of the root. Anything else is a text that a name
+ * contains. A text of the result is what is wrong, as a sentence.
  */
 export function parseSearch(given: string): NameSearch | string {
   const text = given.trim()
   if (text.length > 1 && text.startsWith('/') && text.endsWith('/')) return searchOfRegex(text.slice(1, -1))
-  return searchOfGlob(/[*?[]/.test(text) ? text : `*${text}*`)
+  return searchOfGlob(/[*?[]/.test(text) ? text.replace(/\.$/, '') : `*${text}*`)
 }
 
 /** What the flexible search of DNSDB may be: a pattern for whole names, or an expression for a part of them. */

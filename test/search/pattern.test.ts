@@ -43,6 +43,8 @@ const CASES: readonly [text: string, query: NameQuery, isFiltered: boolean, name
   ['b*', { by: 'start', text: 'b' }, false, ['bank.com', 'bank.com.au', 'bankbank.net', 'bnk.com', 'b_nk.example']],
   ['*.bank', { by: 'below', text: 'bank' }, false, ['x.bank', 'www.x.bank']],
   ['*.example.com', { by: 'below', text: 'example.com' }, false, ['shop.example.com']],
+  ['*.example.com.', { by: 'below', text: 'example.com' }, false, ['shop.example.com']],
+  ['b[a_]nk.c?m.', { by: 'inside', text: 'nk.c' }, true, ['bank.com']],
   ['*bank.com', { by: 'end', text: 'bank.com' }, false, ['bank.com', 'mybank.com']],
   ['*ank', { by: 'end', text: 'ank' }, false, ['x.bank', 'www.x.bank']],
   ['bank*.com', { by: 'start', text: 'bank' }, true, ['bank.com']],
@@ -124,7 +126,7 @@ test('a pattern with wildcards finds what the same regular expression of JavaScr
       const parsed = parseSearch(pattern)
       if (typeof parsed === 'string') return
       accepted++
-      const source = sourceOfGlob(/[*?[]/.test(pattern) ? pattern : `*${pattern}*`)
+      const source = sourceOfGlob(/[*?[]/.test(pattern) ? pattern.replace(/\.$/, '') : `*${pattern}*`)
       const expected = names.filter((each) => new RegExp(source).test(each))
       matched += expected.length
       assert.deepEqual(found(parsed, names), expected)
