@@ -16,6 +16,7 @@ import { OriginCheck, SessionAuthenticator } from './auth/session-authenticator.
 import type { ApiContext, HealthState, RequestCrawl } from './context/context.ts'
 import type { Mailer, MailSettings } from './context/mailer.ts'
 import { cachedFileList } from './files/file-list.ts'
+import { ResponseBatch } from './http/direct/response-batch.ts'
 import type { ReadableFileStore } from './http/files/file-response.ts'
 import type { Cors } from './http/headers.ts'
 import { type ClientLimitSettings, ClientLimits, NO_CLIENT_LIMITS } from './http/limits/client-limits.ts'
@@ -101,7 +102,7 @@ export async function createApiContext(options: ApiOptions): Promise<ApiContext>
     quotaLimiter: new QuotaLimiter({ ledger, holder: randomUUID(), onFault }),
     settleServer: options.settleServer ?? (async () => {}),
     cursorKeyring: await openCursorKeyring({ ledger, now, onFault }),
-    responses: { cors: settings.cors, unsentBytes: 0, isDraining: false },
+    responses: { cors: settings.cors, batch: new ResponseBatch(), unsentBytes: 0, isDraining: false },
     requestCrawl: crawlRequester(options),
     readiness,
     publicUrl: settings.publicUrl ?? null,

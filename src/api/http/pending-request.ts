@@ -70,7 +70,7 @@ export class ParsedRequest implements PendingRequest {
 
 /** The connection of a request that node:http has not parsed. */
 export type DirectConnection = OpenConnection & {
-  /** Whether no other request of the process is pending than one of this connection. */
+  /** Whether this connection has the only pending request of the process. */
   readonly hasOnlyRequest: boolean
   onResponded(responded: PendingRequest): void
 }

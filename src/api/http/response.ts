@@ -10,6 +10,7 @@ import { FileStoreFault } from '../../jobs/file-store/build-fault.ts'
 import { userMessageOf } from '../../store/engines.ts'
 import { StoreFault } from '../../store/port/fault.ts'
 import { connectionOf } from './connection.ts'
+import type { ResponseBatch } from './direct/response-batch.ts'
 import { ApiError, type Envelope, overloadedError } from './errors.ts'
 import type { ApiReply, ApiRequest } from './exchange.ts'
 import { CACHED_HEADERS, COMMON_HEADERS, type Cors, corsHeaders, type Headers } from './headers.ts'
@@ -55,6 +56,8 @@ export const NO_CONTENT: ApiResponse = { status: 204, body: [], headers: [] }
 /** The state that all responses of a process share. */
 export type ResponseContext = {
   readonly cors: Cors
+  /** Responses that are ready, and hold the slots of their calls until they are written. */
+  readonly batch: ResponseBatch
   /** Response bytes that clients have not received yet. */
   unsentBytes: number
   /** Whether every response is the last of its connection. */

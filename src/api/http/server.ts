@@ -96,6 +96,7 @@ function createDirectPath(
     },
     onClosed: (request, status, isFinished) => endAccessRecord(accessLog, request, status, isFinished),
     routes: directRoutes,
+    batch: context.responses.batch,
     keepAliveSeconds: KEEP_ALIVE_TIMEOUT_MS / 1000,
   })
 }

@@ -7,7 +7,7 @@ import { formatHttpDate } from '../headers.ts'
 import type { DirectConnection, PendingRequest, QueryRecognizer, RecognizedQuery } from '../pending-request.ts'
 import { type ResponseBody, writeParts } from '../write-parts.ts'
 import { type PlainQuery, PlainQueryReader } from './plain-query.ts'
-import { ResponseBatch } from './response-batch.ts'
+import type { ResponseBatch } from './response-batch.ts'
 
 /** What the server does with the requests of the direct path, as it does with those of node:http. */
 export type DirectPathOptions = {
@@ -19,6 +19,7 @@ export type DirectPathOptions = {
   /** Ends the access record. */
   onClosed: (request: ApiRequest, status: number, isFinished: boolean) => void
   routes: DirectRoutes
+  batch: ResponseBatch
   /** Seconds, for the header Keep-Alive. */
   keepAliveSeconds: number
 }
@@ -38,7 +39,6 @@ type DirectRoute = {
 export class DirectPath implements QueryRecognizer {
   readonly #options: DirectPathOptions
   readonly #reader = new PlainQueryReader()
-  readonly #batch = new ResponseBatch()
 
   constructor(options: DirectPathOptions) {
     this.#options = options
@@ -48,10 +48,8 @@ export class DirectPath implements QueryRecognizer {
     const query = this.#reader.read(bytes)
     const route = query === null ? undefined : this.#options.routes.get(query.path)
     if (query === null || route === undefined) return null
-    const batch = this.#batch
     return {
-      open: (connection, arrivedAt) =>
-        new DirectExchange(this.#options, batch, { query, route, connection, arrivedAt }),
+      open: (connection, arrivedAt) => new DirectExchange(this.#options, { query, route, connection, arrivedAt }),
     }
   }
 }
@@ -136,7 +134,6 @@ class DirectExchange implements PendingRequest, ApiReply {
   readonly request: DirectRequest
   readonly isDroppable = false
   readonly #options: DirectPathOptions
-  readonly #batch: ResponseBatch
   readonly #route: DirectRoute
   #raw: ServerResponse | null = null
   #status = 200
@@ -144,15 +141,10 @@ class DirectExchange implements PendingRequest, ApiReply {
   #isStarted = false
   #isClosed = false
 
-  constructor(
-    options: DirectPathOptions,
-    batch: ResponseBatch,
-    { query, route, connection, arrivedAt }: DirectArrival,
-  ) {
+  constructor(options: DirectPathOptions, { query, route, connection, arrivedAt }: DirectArrival) {
     this.connection = connection
     this.arrivedAt = arrivedAt
     this.#options = options
-    this.#batch = batch
     this.#route = route
     this.request = new DirectRequest(options, query, route, connection)
   }
@@ -200,7 +192,7 @@ class DirectExchange implements PendingRequest, ApiReply {
     const head = responseHead(status, headers, connectionHeaders(isLast ? null : this.#options.keepAliveSeconds))
     this.#response = { head, body, isLast }
     if (this.connection.hasOnlyRequest) this.write()
-    else this.#batch.add(this)
+    else this.#options.batch.add(this)
     return true
   }
 
@@ -208,7 +200,7 @@ class DirectExchange implements PendingRequest, ApiReply {
   write(): void {
     const { head, body, isLast } = this.#response!
     const { socket } = this.connection
-    if (!socket.writable) return
+    if (!socket.writable) return // its connection closes, and aborts the request
     const [only] = body
     if (body.length === 1 && typeof only === 'string') socket.write(head + only)
     else {

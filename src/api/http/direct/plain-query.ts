@@ -25,7 +25,7 @@ const READ_FIELDS = new Set(['accept', 'accept-encoding', 'origin', 'x-forwarded
 const SPECIAL_FIELDS = new Set(['transfer-encoding', 'upgrade', 'expect', 'trailer', 'te', 'proxy-connection'])
 
 export class PlainQueryReader {
-  /** The last heads by their text: a client sends the same one again if the body is as long. */
+  /** The last heads by their text: a client sends the same one again. Those of proxies differ by the client. */
   readonly #heads = new Map<string, PlainHead>()
 
   /**
@@ -35,13 +35,13 @@ export class PlainQueryReader {
    */
   read(bytes: Buffer): PlainQuery | null {
     if (bytes.length > MAX_PLAIN_BYTES || bytes[0] !== 0x50) return null
-    const text = bytes.toString('latin1')
-    const headLength = text.indexOf(HEAD_END) + HEAD_END.length
-    const head = text.slice(0, headLength)
+    const headLength = bytes.indexOf(HEAD_END) + HEAD_END.length
+    // not a part of the text of all bytes, which a kept head would keep with the token of its body
+    const head = bytes.toString('latin1', 0, headLength)
     const known = this.#heads.get(head)
     const plain = known ?? parseHead(head)
     if (plain === null || plain.bodyLength === 0 || headLength + plain.bodyLength !== bytes.length) return null
-    if (known === undefined) this.#keep(bytes.toString('latin1', 0, headLength), plain)
+    if (known === undefined && plain.headers['x-forwarded-for'] === undefined) this.#keep(head, plain)
     const { path, headers } = plain
     return { path, headers, body: bytes.toString('utf8', headLength) }
   }
@@ -76,5 +76,5 @@ function parseHead(text: string): PlainHead | null {
       headers[name] = match[2]!.trim()
     }
   }
-  return { path, headers: Object.freeze(headers), bodyLength }
+  return { path, headers, bodyLength }
 }

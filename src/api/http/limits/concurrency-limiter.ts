@@ -60,6 +60,11 @@ export class AccountConcurrencyLimiter {
     return null
   }
 
+  /** Whether the next call of the account must wait. */
+  isFull(account: number): boolean {
+    return (this.#accounts.get(account)?.inFlight ?? 0) >= this.#limits.maxInFlight
+  }
+
   #wait(slots: AccountSlots): Promise<number> {
     this.#timer ??= setInterval(() => this.#rejectLate(), CHECK_INTERVAL_MS).unref()
     const { promise, resolve: start, reject } = Promise.withResolvers<number>()

@@ -89,6 +89,7 @@ export function acquireSlot(
   const { callLimiter, responses } = context
   request.accessRecord.account = account.id
   rejectIfOverloaded(responses)
+  if (callLimiter.isFull(account.id)) responses.batch.write() // each response that is written releases its slot
   const slot = callLimiter.acquire(account.id)
   if (slot === null) return holdSlot(context, account.id, request, null)
   return slot.then(

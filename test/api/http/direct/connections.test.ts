@@ -122,6 +122,29 @@ test('responses that are ready in one iteration of the event loop reach each its
   assert.equal(api.connections.pendingRequests, 0)
 })
 
+test('more queries of one account at once than may wait for its slots are answered, because a batch releases them', async () => {
+  const { api } = direct
+  const { port } = api.app.server.address() as AddressInfo
+  const clients = Array.from({ length: 1_100 }, () => {
+    const received = { text: '' }
+    const client = connect(port, '127.0.0.1')
+    client.setEncoding('latin1').on('data', (chunk) => (received.text += chunk))
+    return { client, received }
+  })
+  for (const { client, received } of clients) {
+    client.write(query('lookup')) // node:http answers the first request
+    while (!received.text.endsWith('}}')) await turn()
+    received.text = ''
+  }
+  for (const { client } of clients) client.write(query('lookup'))
+  for (const { received } of clients) {
+    while (!received.text.endsWith('}')) await turn()
+    assert.match(received.text, /^HTTP\/1.1 200/)
+  }
+  for (const { client } of clients) client.destroy()
+  while (api.connections.openConnections > 0) await turn()
+})
+
 function contentLength(name: string): string {
   return `Content-Length: ${JSON.stringify({ token: TOKEN, query: name }).length}`
 }
