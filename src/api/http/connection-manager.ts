@@ -55,7 +55,11 @@ export class ConnectionManager {
       pipelinedRequests: 0,
       unparsedConnections: 0,
     }
-    server.on('connection', (socket: Socket) => void new ClientConnection(socket, this.#connections))
+    server.on('connection', (socket: Socket) => {
+      // The socket keeps the address, which the kernel forgets if the client resets the connection.
+      if (socket.remoteAddress === undefined) socket.destroy()
+      else void new ClientConnection(socket, this.#connections)
+    })
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       const connection = connectionOf(request.socket)
       if (connection === undefined) handleRequest(request, response)

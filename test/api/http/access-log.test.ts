@@ -1,6 +1,9 @@
 /** The access log: one line per request, never with a token, wherever a client sends one. */
 
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
 import { Writable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
 import { pino } from 'pino'
@@ -32,7 +35,7 @@ async function apiOf(t: TestContext, facts: FactsReader = world.store.facts, tru
   const metrics = new ApiMetrics()
   const { app } = await createWorldApi(world, {
     store: { ...world.store, facts },
-    settings: { cors: '*', trustedProxies },
+    settings: { cors: '*', trustedProxies, clientRequests: 1_000 },
     log: pino({}, stream),
     metrics,
   })
@@ -48,7 +51,7 @@ async function apiOf(t: TestContext, facts: FactsReader = world.store.facts, tru
       .map((line) => JSON.parse(line))
   }
   t.after(lines)
-  return { address, lines, metrics, text: () => text }
+  return { address, lines, metrics, text: () => text, server: app.server }
 }
 
 test('one line per request: method, path without query string, status, time, request and account', async (t) => {
@@ -183,6 +186,33 @@ test('a fault is answered with 500 internal_error, logged completely, and free o
   assert.equal(fault?.request, response.headers.get('request-id'))
   assert.equal(line?.status, 500)
   assert.equal(await used(), before)
+})
+
+test('a client that resets its connection behind its request is logged with its address, and leaves no fault', async (t) => {
+  for (const trusted of [[], ['127.0.0.0/8']]) {
+    const { address, lines, server } = await apiOf(t, world.store.facts, trusted)
+    const client = connect(Number(new URL(address).port), '127.0.0.1')
+    const [socket] = (await once(server, 'connection')) as [Socket]
+    const closed = new Promise((resolve) => socket.once('close', resolve))
+    client.write(`GET /v1.0/lookup?token=${token}&query=example.com HTTP/1.1\r\nHost: a\r\n\r\n`)
+    client.resetAndDestroy()
+    await closed
+    const [line, ...more] = await lines()
+    assert.deepEqual([line?.client, line?.path, line?.msg, more], ['127.0.0.1', '/v1.0/lookup', 'request', []])
+  }
+})
+
+test('a client that has reset its connection before the server accepts it is not logged', async (t) => {
+  for (const trusted of [[], ['127.0.0.0/8']]) {
+    const { address, text } = await apiOf(t, world.store.facts, trusted)
+    const script = `const client = require('node:net').connect(${new URL(address).port}, '127.0.0.1', () => {
+      client.write('GET /healthz HTTP/1.1\\r\\nHost: a\\r\\n\\r\\n', () => client.resetAndDestroy())
+    })`
+    const { status } = spawnSync(process.execPath, ['-e', script]) // the server cannot accept meanwhile
+    assert.equal(status, 0)
+    assert.equal((await fetch(`${address}/healthz`)).status, 200)
+    assert.equal(text().trim().split('\n').length, 1)
+  }
 })
 
 test('a client that disconnects is logged as such', async (t) => {
