@@ -6,6 +6,7 @@ import { ClientConnection, connectionOf } from './connection.ts'
 import { Admission } from './limits/admission.ts'
 import {
   type ConnectionRegistry,
+  countPending,
   MAX_PARSED_PENDING,
   type OpenConnection,
   type QueryRecognizer,
@@ -74,9 +75,8 @@ export class ConnectionManager {
     return this.#connections.open.size
   }
 
-  /** The number of pending requests. A connection with unparsed bytes counts as one. */
   get pendingRequests(): number {
-    return this.#connections.pendingRequests + this.#connections.unparsedConnections
+    return countPending(this.#connections)
   }
 
   /** The number of bytes that are read and not parsed. */

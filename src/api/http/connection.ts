@@ -5,6 +5,7 @@ import type { Socket } from 'node:net'
 import { DirectPathSelector } from './direct/direct-path.ts'
 import {
   type ConnectionRegistry,
+  countPending,
   MAX_RESPONSES_WHILE_DRAINING,
   MAX_UNPARSED_BYTES,
   maxPipelinedRequests,
@@ -73,15 +74,12 @@ export class ClientConnection {
 
   /** When the current request arrived, in monotonic milliseconds, and the pending requests of the whole process. */
   get load(): { arrivedAt: number; pending: number } {
-    const { monotonicMs, pendingRequests, unparsedConnections } = this.#registry
-    return {
-      arrivedAt: this.#pending.first?.arrivedAt ?? monotonicMs(),
-      pending: pendingRequests + unparsedConnections,
-    }
+    const arrivedAt = this.#pending.first?.arrivedAt ?? this.#registry.monotonicMs()
+    return { arrivedAt, pending: countPending(this.#registry) }
   }
 
   get hasOnlyRequest(): boolean {
-    return this.#registry.pendingRequests + this.#registry.unparsedConnections === 1
+    return countPending(this.#registry) === 1
   }
 
   /** Milliseconds since the last read or response; 0 while a request is pending. */

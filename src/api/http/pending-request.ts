@@ -107,6 +107,11 @@ export type ConnectionRegistry = {
   unparsedConnections: number
 }
 
+/** The number of pending requests of a process. A connection with unparsed bytes counts as one. */
+export function countPending({ pendingRequests, unparsedConnections }: ConnectionRegistry): number {
+  return pendingRequests + unparsedConnections
+}
+
 /** The pending requests of one connection in order. It maintains the counts of all connections. */
 export class PendingQueue {
   readonly #registry: ConnectionRegistry

@@ -234,6 +234,46 @@ test('a client that disconnects is logged as such', async (t) => {
   assert.equal(line?.aborted, true)
 })
 
+test('queries of the direct path are logged as those of node:http, and as aborted if the client has left', async (t) => {
+  const held = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  let started = 0
+  const facts: FactsReader = {
+    ...world.store.facts,
+    lookup: async (...given) => {
+      if (started++ > 1) await held[started - 3]?.promise
+      return world.store.facts.lookup(...given)
+    },
+  }
+  const { address, lines, text, server } = await apiOf(t, facts)
+  const body = JSON.stringify({ token, query: 'example.com' })
+  const query = `POST /v1.0/lookup HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+  const connections: { client: Socket; socket: Socket }[] = []
+  for (let count = 0; count < 2; count++) {
+    const client = connect(Number(new URL(address).port), '127.0.0.1')
+    const [socket] = (await once(server, 'connection')) as [Socket]
+    client.write(query)
+    await once(client, 'data')
+    connections.push({ client, socket })
+  }
+  server.on('request', () => assert.fail('node:http has parsed a query'))
+  for (const { client } of connections) client.write(query)
+  while (started < 4) await new Promise(setImmediate)
+  for (const { resolve } of held) resolve()
+  for (let count = 0; count < 100; count++) await null // both responses wait for the end of the iteration
+  connections[0]!.socket.destroy()
+  await once(connections[1]!.client, 'data')
+  while (text().split('\n').length < 5) await new Promise(setImmediate)
+  for (const { client } of connections) client.destroy()
+  const [first, , ...direct] = await lines()
+  const aborted = direct.filter((line) => line.aborted)
+  assert.deepEqual([direct.length, aborted.length], [2, 1])
+  for (const line of direct) {
+    const { time: _, request: __, ms: ___, aborted: ____, ...fields } = line
+    const { time: _____, request: ______, ms: _______, ...expected } = first!
+    assert.deepEqual(fields, expected)
+  }
+})
+
 test('a request whose connection has no address any more is logged as JSON', () => {
   const written: string[] = []
   const log = pino({}, { write: (line) => void written.push(line) })
