@@ -10,10 +10,10 @@ import type { IdfTable } from './idf-table.ts'
  * first `first` candidates get an exact cosine. Then groups of `next` follow, until none of a group is among the
  * nearest.
  */
-export const QUERY_LIMITS = { terms: 128, rowsPerTerm: 8, rows: 440, cosines: 1000, first: 200, next: 80 } as const
+export const QUERY_LIMITS = { terms: 128, rowsPerTerm: 8, rows: 640, cosines: 1000, first: 200, next: 60 } as const
 
 /** Up to `documents` documents, a query reads at most `rows` rows in total. */
-const SMALL_INDEX = { documents: 50_000, rows: 80 } as const
+const SMALL_INDEX = { documents: 50_000, rows: 96 } as const
 /** From so many documents on, it reads at most QUERY_LIMITS.rows. */
 const LARGE_INDEX_DOCUMENTS = 500_000
 

@@ -68,7 +68,7 @@ const MIN_RESULTS = 100
 
 /**
  * Holds the caches of vectors and their lengths (docs/similar.md says how much memory they take), and buffers of some
- * 5 MB for all queries of a process. No query leaves data in the buffers across an await.
+ * 6 MB for all queries of a process. No query leaves data in the buffers across an await.
  */
 class NearestDocuments {
   private readonly similar: SimilarReader

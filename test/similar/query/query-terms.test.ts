@@ -164,8 +164,8 @@ test('a share of half a row is a row', () => {
   )
 })
 
-test('an index of 50,000 pages has 80 rows, one of 500,000 has 440, and one of their geometric mean the mean', () => {
-  assert.deepEqual([10, 50_000, 158_114, 500_000, 1e9].map(maxRowsFor), [80, 80, 260, 440, 440])
+test('an index of 50,000 pages has 96 rows, one of 500,000 has 640, and one of their geometric mean the mean', () => {
+  assert.deepEqual([10, 50_000, 158_114, 500_000, 1e9].map(maxRowsFor), [96, 96, 368, 640, 640])
 })
 
 test('the number of rows grows with the index, and never exceeds the limit', () => {
