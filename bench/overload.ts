@@ -1,12 +1,12 @@
 /**
  * `npm run bench:overload`: measures responses and latencies when 5,000 keep-alive connections send more than one
- * worker can answer.
+ * worker can answer, and what a bare Fastify keeps of its rate.
  */
 
 import { rmSync } from 'node:fs'
 import { postRequest, runKeepAliveLoad } from './load/keep-alive.ts'
 import type { KeepAliveResult } from './load/keep-alive-load.ts'
-import { type MeasuredServer, startDomaindex } from './load/server.ts'
+import { type MeasuredServer, startDomaindex, startYardstick } from './load/server.ts'
 import { readOptions } from './measure/options.ts'
 import { makeTemporaryFolder, stopProcess } from './measure/process.ts'
 import { descendantsWithCommand } from './measure/processor-time.ts'
@@ -15,6 +15,8 @@ import { createImportedWorld } from './world/imported-world.ts'
 import { domainNameAt } from './world/world.ts'
 
 const MANY_CONNECTIONS = 5_000
+/** The body of a /lookup. */
+const FIXED_BYTES = '381'
 
 const options = readOptions(20_000, 10)
 const folder = makeTemporaryFolder()
@@ -27,8 +29,9 @@ try {
     '/lookup': lookupRequests(),
     '/openapi.json': [openapiRequest()],
   })) {
-    const peak = await runLoad(server, requests, 64)
-    const many = await runLoad(server, requests, MANY_CONNECTIONS)
+    const workers = [workerOf(server)]
+    const peak = await runLoad(server, requests, 64, workers)
+    const many = await runLoad(server, requests, MANY_CONNECTIONS, workers)
     raw[endpoint] = { peak, many }
     const rejected = many.statuses['500'] ?? 0
     metrics.push(
@@ -66,6 +69,7 @@ try {
     }
     metrics.push(metricWithMax('  reset or unanswered', many.reset + many.unanswered, '', 0))
   }
+  metrics.push(await measureBareFastify())
   report(
     'overload',
     metrics,
@@ -77,14 +81,31 @@ try {
   rmSync(folder, { recursive: true })
 }
 
+/** The share of its rate that a server keeps whose response is fixed: what a server on Node can keep. */
+async function measureBareFastify(): Promise<Metric> {
+  const fixed = await startYardstick('fixed', { FIXED_BYTES })
+  try {
+    const peak = await runLoad(fixed, lookupRequests(), 64)
+    const many = await runLoad(fixed, lookupRequests(), MANY_CONNECTIONS)
+    raw.fixed = { peak, many }
+    return metric('bare Fastify, 5,000 connections, responses per second to those of 64', many.rate / peak.rate, '×')
+  } finally {
+    await stopProcess(fixed.running)
+  }
+}
+
+function workerOf({ running }: MeasuredServer): number {
+  const [worker, ...others] = descendantsWithCommand(running.child.pid!, 'processes/worker.')
+  if (worker === undefined || others.length > 0) throw new Error('the server does not have one worker')
+  return worker
+}
+
 async function runLoad(
   { origin, running }: MeasuredServer,
   requests: readonly string[],
   connections: number,
+  workers: readonly number[] = [],
 ): Promise<KeepAliveResult> {
-  const primary = running.child.pid!
-  const workers = descendantsWithCommand(primary, 'processes/worker.')
-  if (workers.length !== 1) throw new Error(`the server has ${workers.length} workers instead of one`)
   return runKeepAliveLoad(folder, {
     port: Number(new URL(origin).port),
     connections,
@@ -93,7 +114,7 @@ async function runLoad(
     settleSeconds: 30,
     seconds: options.seconds,
     requests,
-    watchedPids: [primary, ...workers],
+    watchedPids: [running.child.pid!, ...workers],
   })
 }
 
