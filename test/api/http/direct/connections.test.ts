@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { after, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { startTwin, TOKEN, type Twin } from './twin-servers.ts'
+import { queryText, startTwin, TOKEN, type Twin } from './twin-servers.ts'
 
 /** At least as many bytes as node:http gets at once. */
 const CHUNK_LENGTHS = [128, 1_024]
@@ -13,14 +13,9 @@ const CHUNK_LENGTHS = [128, 1_024]
 const [direct, plain] = await Promise.all([startTwin(true), startTwin(false)])
 after(() => Promise.all([direct.close(), plain.close()]))
 
-function query(endpoint: string, before = ''): string {
-  const body = JSON.stringify({ token: TOKEN, query: 'example.com' })
-  return `${before}POST /v1.0/${endpoint} HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`
-}
-
 test('a query in a header of the first query is not answered, wherever the bytes are cut', async () => {
   for (const length of CHUNK_LENGTHS) {
-    const first = query('lookup', 'POST /v1.0/redirect HTTP/1.1\r\nX-Field: '.padEnd(length, 'a'))
+    const first = queryText('lookup', 'POST /v1.0/redirect HTTP/1.1\r\nX-Field: '.padEnd(length, 'a'))
     const segments = [Buffer.from(first), Buffer.from('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n')]
     const [actual, expected] = [
       await direct.run({ segments, ending: 'stay' }),
@@ -33,8 +28,8 @@ test('a query in a header of the first query is not answered, wherever the bytes
 
 test('a connection whose first query is long takes the direct path', async () => {
   const before = direct.parsedByNode()
-  const first = query('lookup').replace('Host: a', `Host: ${'a'.repeat(1_500)}`)
-  await direct.run({ segments: [Buffer.from(first), Buffer.from(query('lookup'))], ending: 'stay' })
+  const first = queryText('lookup').replace('Host: a', `Host: ${'a'.repeat(1_500)}`)
+  await direct.run({ segments: [Buffer.from(first), Buffer.from(queryText('lookup'))], ending: 'stay' })
   assert.equal(direct.parsedByNode() - before, 1)
 })
 
@@ -42,7 +37,7 @@ test('a client that disconnects before its query starts leaves nothing behind', 
   const { api } = direct
   const client = connect((api.app.server.address() as AddressInfo).port, '127.0.0.1')
   const [server] = (await once(api.app.server, 'connection')) as [Socket]
-  client.write(query('lookup'))
+  client.write(queryText('lookup'))
   await once(client, 'data')
   const parsed = direct.parsedByNode()
   let pending = 0
@@ -50,7 +45,7 @@ test('a client that disconnects before its query starts leaves nothing behind', 
     pending = api.connections.pendingRequests
     server.destroy() // the request starts in a later step of the event loop
   })
-  client.on('error', () => {}).write(query('lookup'))
+  client.on('error', () => {}).write(queryText('lookup'))
   await once(server, 'close')
   assert.deepEqual([pending, direct.parsedByNode()], [1, parsed])
   await turn()
@@ -63,18 +58,18 @@ test('a response that the kernel does not take at once is pending until the clie
   const { api } = direct
   const client = connect((api.app.server.address() as AddressInfo).port, '127.0.0.1')
   const [server] = (await once(api.app.server, 'connection')) as [Socket]
-  client.write(query('lookup'))
+  client.write(queryText('lookup'))
   await once(client, 'data')
   const parsed = direct.parsedByNode()
   client.pause()
-  const page = query('reverseip').replace('"query":"example.com"}', '"query":"192.0.2.2","limit":1000}')
+  const page = queryText('reverseip').replace('"query":"example.com"}', '"query":"192.0.2.2","limit":1000}')
   const long = page.replace(/Content-Length: \d+/, `Content-Length: ${page.split('\r\n\r\n')[1]!.length}`)
   let queries = 0
   for (; server.writableLength === 0; queries++) {
     client.write(long)
     while (server.bytesRead < client.bytesWritten || isAnswering(api, server)) await turn()
   }
-  client.write(query('lookup'))
+  client.write(queryText('lookup'))
   for (let count = 0; count < 10; count++) await turn()
   assert.equal(api.connections.pendingRequests, 1)
   let text = ''
@@ -94,7 +89,7 @@ test('responses that are ready in one iteration of the event loop reach each its
       const client = connect(port, '127.0.0.1')
       const received = { text: '' }
       client.setEncoding('latin1').on('data', (chunk) => (received.text += chunk))
-      client.write(query('lookup')) // node:http answers the first request
+      client.write(queryText('lookup')) // node:http answers the first request
       while (!received.text.endsWith('}}')) await turn()
       return { client, received, name: `n${index}.example` }
     }),
@@ -104,7 +99,7 @@ test('responses that are ready in one iteration of the event loop reach each its
     for (const { client, received, name } of clients) {
       received.text = ''
       client.write(
-        query('lookup')
+        queryText('lookup')
           .replace('example.com', name)
           .replace(/Content-Length: \d+/, contentLength(name)),
       )
@@ -132,11 +127,11 @@ test('more queries of one account at once than may wait for its slots are answer
     return { client, received }
   })
   for (const { client, received } of clients) {
-    client.write(query('lookup')) // node:http answers the first request
+    client.write(queryText('lookup')) // node:http answers the first request
     while (!received.text.endsWith('}}')) await turn()
     received.text = ''
   }
-  for (const { client } of clients) client.write(query('lookup'))
+  for (const { client } of clients) client.write(queryText('lookup'))
   for (const { received } of clients) {
     while (!received.text.endsWith('}')) await turn()
     assert.match(received.text, /^HTTP\/1.1 200/)

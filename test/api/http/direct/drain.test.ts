@@ -4,10 +4,10 @@ import assert from 'node:assert/strict'
 import { type AddressInfo, connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { startTwin, TOKEN, type Twin } from './twin-servers.ts'
+import { queryText, startTwin, type Twin } from './twin-servers.ts'
 
-const BODY = JSON.stringify({ token: TOKEN, query: 'example.com' })
-const QUERY = `POST /v1.0/lookup HTTP/1.1\r\nHost: a\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`
+const QUERY = queryText('lookup')
+const LAST_RESPONSE = /^HTTP\/1\.1 200 OK\r\n.*\r\nConnection: close\r\n\r\n\{.*\}\}$/s
 
 /** A client whose first request has been answered by node:http. `text`: what it received since then. */
 type Client = { socket: ReturnType<typeof connect>; text: string; isEnded: boolean }
@@ -39,7 +39,7 @@ for (const count of [1, 40]) {
     for (const { socket } of clients) socket.write(QUERY)
     for (const client of clients) {
       while (!client.isEnded) await turn()
-      assert.match(client.text, /^HTTP\/1\.1 200 OK\r\n.*\r\nConnection: close\r\n\r\n\{.*\}\}$/s)
+      assert.match(client.text, LAST_RESPONSE)
       assert.doesNotMatch(client.text, /keep-alive/i)
     }
     while (twin.api.connections.openConnections > 0) await turn()
@@ -64,7 +64,7 @@ test('a server that drains while responses wait sends each, and closes the conne
     client.text = ''
     client.socket.write(QUERY)
     while (!client.isEnded) await turn()
-    assert.match(client.text, /^HTTP\/1\.1 200 OK\r\n.*\r\nConnection: close\r\n\r\n\{.*\}\}$/s)
+    assert.match(client.text, LAST_RESPONSE)
   }
   while (twin.api.connections.openConnections > 0) await turn()
 })

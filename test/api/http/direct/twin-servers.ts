@@ -44,6 +44,12 @@ const NAMES_ON_ONE_ADDRESS = 8_000
 /** The number of iterations of the event loop without a byte after which a server has nothing more to send. */
 const QUIET_ITERATIONS = 3
 
+/** A plain query for example.com, with text `before` its request line. */
+export function queryText(endpoint: string, before = ''): string {
+  const body = JSON.stringify({ token: TOKEN, query: 'example.com' })
+  return `${before}POST /v1.0/${endpoint} HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+}
+
 /** Starts one of the two servers. */
 export async function startTwin(directPath: boolean): Promise<Twin> {
   const folder = await mkdtemp(join(tmpdir(), 'domaindex-twin-'))
